@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every library that weir stands on; all of them are Debian packages (scripts/packages installs them).
+
+find_package(Threads REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(prometheus-cpp REQUIRED)
+if(WEIR_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(Boost REQUIRED)  # Beast's parser is an oracle in tests
+endif()
+if(WEIR_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

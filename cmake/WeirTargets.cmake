@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How targets are made: flags for all, and one function for a folder under src/weir.
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Links test programs several times faster. Not where the linker runs the optimiser: that is GCC's own business.
+find_program(MOLD mold)
+if(MOLD AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_library(weir_flags INTERFACE)
+target_include_directories(weir_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(weir_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+                                            -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # GCC 12 reports these inside its own library headers.
+  target_compile_options(weir_flags INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  # A designated initialiser that leaves members at their defaults is what we mean.
+  # GCC 12's std::stable_sort uses what is deprecated; GCC itself tells us about such uses of our own.
+  target_compile_options(weir_flags INTERFACE -Wno-missing-designated-field-initializers -Wno-deprecated-declarations)
+endif()
+if(WEIR_STRICT)
+  target_compile_options(weir_flags INTERFACE -Werror)
+endif()
+if(WEIR_SANITIZE)
+  target_compile_options(weir_flags INTERFACE -fsanitize=${WEIR_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(weir_flags INTERFACE -fsanitize=${WEIR_SANITIZE})
+endif()
+
+# headers_alone compiles every header by itself: none may count on what its users include before it.
+add_custom_target(headers_alone)
+function(weir_headers target)
+  if(ARGN)
+    get_target_property(type ${target} TYPE)
+    set(scope PUBLIC)
+    if(type STREQUAL INTERFACE_LIBRARY)
+      set(scope INTERFACE)
+    endif()
+    target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src FILES ${ARGN})
+    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    add_dependencies(headers_alone ${target}_verify_interface_header_sets)
+  endif()
+endfunction()
+
+# weir_folder(NAME DEPS...): the library weir_NAME from all sources of the current folder (and below it), and the test
+# program NAME_test from its *_test.cc files.
+function(weir_folder name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  if(sources)
+    add_library(weir_${name} STATIC ${sources})
+    target_link_libraries(weir_${name} PUBLIC weir_flags ${ARGN})
+  else()
+    add_library(weir_${name} INTERFACE)
+    target_link_libraries(weir_${name} INTERFACE weir_flags ${ARGN})
+  endif()
+  weir_headers(weir_${name} ${headers})
+  if(WEIR_TESTS AND tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE weir_${name} GTest::gtest_main)
+    add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES LABELS unit)
+  endif()
+endfunction()

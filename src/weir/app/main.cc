@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "weir/app/commands.h"
+#include "weir/base/version.h"
+
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::string address = "127.0.0.1:9000";
+  bool json = false;
+};
+
+int dispatch(const CLI::App& app, const Arguments& arguments) {
+  using namespace weir::app;
+  if (app.got_subcommand("run")) return run_gateway(arguments.file);
+  if (app.got_subcommand("check")) return check_configuration(arguments.file, arguments.json);
+  if (app.got_subcommand("schema")) return print_schema();
+  if (app.got_subcommand("echo")) return run_echo(arguments.address);
+  if (app.got_subcommand("version")) {
+    std::printf("weir %.*s\n", static_cast<int>(weir::kVersion.size()), weir::kVersion.data());
+    return kDone;
+  }
+  std::fputs(app.help().c_str(), stdout);
+  return kDone;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("weir: a rate-limiting API gateway", "weir");
+  Arguments arguments;
+  app.require_subcommand(0, 1);
+  auto* run = app.add_subcommand("run", "Run the gateway; SIGHUP reloads, SIGTERM drains and ends");
+  run->add_option("FILE", arguments.file, "The configuration")->required();
+  auto* check = app.add_subcommand("check", "Report every fault of a configuration; exit code 78 when there is one");
+  check->add_option("FILE", arguments.file, "The configuration")->required();
+  check->add_flag("--json", arguments.json, "Report as a JSON array on standard output");
+  app.add_subcommand("schema", "Print the JSON Schema of the configuration, for editors");
+  auto* echo = app.add_subcommand("echo", "Run a demo upstream that answers with the request as it arrived");
+  echo->add_option("--address", arguments.address, "Where to listen")->capture_default_str();
+  app.add_subcommand("version", "Print the version");
+  app.add_subcommand("help", "Print this text");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? weir::app::kDone : weir::app::kWrongUsage;
+  }
+  return dispatch(app, arguments);
+}

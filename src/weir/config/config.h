@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The configuration as plain, validated values: what the YAML file says, with every default filled in and every
+// reference checked. Whoever receives a Config may rely on the rules written beside the members.
+// Made by config/load.h. Thread safety: plain values.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "weir/base/ip.h"
+
+namespace weir::config {
+
+using std::chrono::nanoseconds;
+
+// Where a listener waits or an upstream is found.
+struct Endpoint {
+  std::string text;         // as written, for messages and metrics
+  std::string host;         // address or name without brackets; empty for a Unix socket
+  std::uint16_t port = 0;   // 0 only in listeners: any free port
+  std::string unix_path;    // absolute or relative path; empty for TCP
+
+  bool operator==(const Endpoint&) const = default;
+};
+
+struct Listener {
+  Endpoint address;  // host is a literal address
+
+  bool operator==(const Listener&) const = default;
+};
+
+struct Admin {
+  Endpoint address{"127.0.0.1:9090", "127.0.0.1", 9090, {}};
+  std::optional<std::string> token;  // the content of token_file; present when address is not loopback
+};
+
+struct UpstreamTimeouts {
+  nanoseconds connect = std::chrono::seconds(1);
+  nanoseconds response = std::chrono::seconds(30);  // to the first byte of the answer, and each gap after it
+  nanoseconds idle = std::chrono::seconds(60);      // of a connection in the pool
+};
+
+struct Upstream {
+  std::string name;
+  std::vector<Endpoint> endpoints;  // at least one
+  bool preserve_host = true;
+  UpstreamTimeouts timeouts;
+};
+
+struct Service {
+  std::string name;
+  std::size_t upstream = 0;                // index in Config::upstreams
+  std::vector<std::string> hosts;          // lower case, without port and trailing dot; empty: every host
+  std::vector<std::string> paths;          // start with '/', no trailing '/', except "/" itself; at least one
+  std::optional<std::uint64_t> max_body;   // absent: unlimited
+};
+
+enum class TrustedFrom { kTrustedProxies, kAnyone };
+
+struct ApiKeyCaller {
+  std::string header;
+};
+struct HeaderCaller {
+  std::string header;
+  std::string attribute;
+  TrustedFrom from = TrustedFrom::kTrustedProxies;
+};
+using Caller = std::variant<ApiKeyCaller, HeaderCaller>;
+
+struct ApiKey {
+  std::variant<std::string, std::array<std::uint8_t, 32>> key;  // clear text, or SHA-256 of it
+  std::string partner;
+  std::optional<std::string> plan;
+};
+
+struct HeaderBypass {
+  std::string header;
+  std::string value;
+  TrustedFrom from = TrustedFrom::kTrustedProxies;
+};
+struct AddressBypass {
+  std::vector<IpNetwork> networks;
+};
+using Bypass = std::variant<HeaderBypass, AddressBypass>;
+
+// `count` per `period`; absent where `unlimited` was written.
+struct Rate {
+  std::int64_t count = 0;
+  nanoseconds period{};
+
+  bool operator==(const Rate&) const = default;
+};
+
+// A source of subjects in `per`.
+struct PerAttribute {
+  enum class Source { kAttribute, kHeader, kQuery, kCookie };
+  Source source = Source::kAttribute;
+  std::string name;  // attribute name, or the header's (as written), query parameter's, cookie's name
+
+  bool operator==(const PerAttribute&) const = default;
+};
+
+// METHOD /path/{segment}/*; method "*" is any.
+struct EndpointPattern {
+  std::string method;
+  std::string path;  // starts with '/'
+  std::string text;  // as written
+
+  bool operator==(const EndpointPattern&) const = default;
+};
+
+struct HeaderCost {
+  std::string header;
+  std::int64_t fallback = 1;
+  std::int64_t max = 0;
+};
+using Cost = std::variant<std::int64_t, HeaderCost>;  // what one request costs
+
+// One alternative of `by`: callers whose attribute has this value get this rate instead.
+struct ByRate {
+  std::string attribute;
+  std::string value;
+  std::optional<Rate> rate;  // absent: unlimited
+  std::int64_t burst = 0;
+
+  bool operator==(const ByRate&) const = default;
+};
+
+enum class Algorithm { kTokenBucket };
+enum class Mode { kEnforce, kShadow };
+enum class StoreFailure { kOpen, kClosed, kLocal };
+enum class Missing { kSkip, kRefuse, kShare };
+
+struct Limit {
+  std::string name;  // printable ASCII, at most 128 characters, unique
+  std::vector<PerAttribute> per;
+  std::vector<EndpointPattern> match;  // empty: every request
+  std::vector<std::size_t> services;   // indexes in Config::services; empty: all
+  std::optional<Rate> rate;            // absent: unlimited
+  std::int64_t burst = 0;              // capacity of the bucket; meaningless when unlimited
+  Algorithm algorithm = Algorithm::kTokenBucket;
+  Cost cost = std::int64_t{1};
+  std::vector<ByRate> by;              // in order, first match wins over `rate`
+  std::vector<std::string> only_if_missing;  // acts only on requests that lack all of these attributes
+  Mode mode = Mode::kEnforce;
+  StoreFailure on_store_failure = StoreFailure::kOpen;
+  Missing missing = Missing::kSkip;
+  bool advertise = true;               // false: never in header fields
+};
+
+struct MemoryStore {
+  std::uint64_t max_accounts = 10'000'000;
+};
+
+enum class RateLimitFields { kStructured, kLegacy, kOff };
+enum class ResetFormat { kEpoch, kDelta };
+enum class Merge { kTighten, kReplace, kKeep, kOff };
+
+struct Responses {
+  bool x_ratelimit = true;
+  RateLimitFields ratelimit = RateLimitFields::kStructured;
+  ResetFormat reset = ResetFormat::kEpoch;
+  Merge merge = Merge::kTighten;
+  std::string refusal_detail = "Too many requests. Try again in {retry_after} s.";
+};
+
+struct Log {
+  enum class Level { kDebug, kInfo, kWarn, kError };
+  Level level = Level::kInfo;
+  std::string access = "stdout";  // "stdout", "off", or a path
+};
+
+// Limits of the HTTP/1.1 side that faces clients (key `http`).
+struct Http {
+  std::uint32_t max_target = 8192;
+  std::uint32_t max_head = 65536;
+  std::uint32_t max_fields = 100;
+  std::uint32_t max_requests = 100'000;    // on one connection
+  std::uint32_t max_connections = 65'536;  // of the whole process
+  bool drop_underscores = false;           // `underscores: drop`; default `refuse`
+  bool target_authority_wins = false;      // `authority: replace`; default `refuse` when it differs from Host
+  nanoseconds head_timeout = std::chrono::seconds(10);
+  nanoseconds idle_timeout = std::chrono::seconds(60);
+  nanoseconds body_timeout = std::chrono::seconds(30);   // without a byte
+  std::uint32_t body_min_rate = 512;                     // bytes per second, over 10 s
+  nanoseconds write_timeout = std::chrono::seconds(30);  // without progress
+};
+
+// Key `shutdown`.
+struct Shutdown {
+  nanoseconds delay{};                                   // goes on accepting for so long after SIGTERM
+  nanoseconds timeout = std::chrono::seconds(30);        // then the rest is cut
+};
+
+struct Config {
+  std::vector<Listener> listeners;  // at least one
+  std::optional<Admin> admin;       // absent: no admin listener
+  std::vector<IpNetwork> trusted_proxies;
+  int ipv6_prefix = 64;
+  std::vector<Upstream> upstreams;
+  std::vector<Service> services;
+  std::vector<Caller> callers;
+  std::vector<ApiKey> keys;
+  bool identify_required = false;
+  std::vector<Bypass> bypass;
+  std::vector<Limit> limits;
+  MemoryStore store;
+  std::uint32_t gateways = 1;
+  Responses responses;
+  Log log;
+  Http http;
+  Shutdown shutdown;
+  std::uint32_t workers = 0;  // event loops; 0: one per available core
+};
+
+}  // namespace weir::config

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/config/network_types.h"
+
+#include <algorithm>
+
+#include "weir/config/scalars.h"
+
+namespace weir::config {
+namespace {
+
+constexpr std::string_view kUnix = "unix:";
+constexpr std::string_view kHttp = "http://";
+constexpr std::size_t kLongestUnixPath = 107;  // sockaddr_un, unix(7)
+
+struct HostPort {
+  std::string_view host;  // without brackets
+  std::optional<std::string_view> port;
+  bool bracketed = false;
+};
+
+// `host`, `host:port`, `[v6]`, `[v6]:port`; a bare IPv6 address is not told apart and fails later.
+std::optional<HostPort> split_host_port(std::string_view text) {
+  if (!text.starts_with('[')) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == text.npos) return HostPort{text, std::nullopt};
+    return HostPort{text.substr(0, colon), text.substr(colon + 1)};
+  }
+  const std::size_t close = text.find(']');
+  if (close == text.npos) return std::nullopt;
+  const std::string_view rest = text.substr(close + 1);
+  if (!rest.empty() && rest[0] != ':') return std::nullopt;
+  return HostPort{text.substr(1, close - 1), rest.empty() ? std::nullopt : std::optional(rest.substr(1)), true};
+}
+
+Parsed<Endpoint> parse_unix(std::string_view text) {
+  const std::string_view path = text.substr(kUnix.size());
+  if (path.empty()) return fault("'unix:' needs the path of a socket, for example unix:/run/weir.sock");
+  if (path.size() > kLongestUnixPath) {
+    return fault(
+        fmt::format("the path of a Unix socket has at most {} bytes, this one {}", kLongestUnixPath, path.size()));
+  }
+  if (path.find('\0') != path.npos) return fault("the path of a Unix socket cannot have a NUL byte");
+  return Endpoint{.text = std::string(text), .host = {}, .port = 0, .unix_path = std::string(path)};
+}
+
+bool is_v6(std::string_view host) { return host.find(':') != host.npos; }
+
+std::string listen_suggestion(const HostPort& parts) {
+  if (parts.host == "localhost") return fmt::format("did you mean '127.0.0.1:{}'?", *parts.port);
+  if (parts.host.empty() || parts.host == "*") return fmt::format("did you mean '0.0.0.0:{}'?", *parts.port);
+  return {};
+}
+
+// Labels of letters, digits, '-' and '_', RFC 1123 section 2.1 (names with '_' exist behind gateways).
+bool is_host_name(std::string_view host) {
+  if (host.empty() || host.size() > 253 || host.front() == '.' || host.find("..") != host.npos) return false;
+  return std::ranges::all_of(host, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  });
+}
+
+// `300.1.1.1` and `10.1` are addresses that somebody mistyped, not names: no top-level domain is numeric.
+bool is_mistyped_address(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  const std::string_view last = host.substr(host.rfind('.') + 1);
+  return last.find_first_not_of("0123456789") == last.npos && !IpAddress::parse(host);
+}
+
+Parsed<Endpoint> parse_http_authority(std::string_view text, std::string_view authority) {
+  const auto parts = split_host_port(authority);
+  const auto port = !parts ? std::nullopt : parts->port ? parse_digits(*parts->port, 65535) : std::optional(80ul);
+  const bool is_host = parts && (parts->bracketed ? is_v6(parts->host) && IpAddress::parse(parts->host).has_value()
+                                                  : is_host_name(parts->host) && !is_mistyped_address(parts->host));
+  if (!is_host)
+    return fault(fmt::format("'{}' has no valid host; an upstream is http://name:port or unix:/path", text));
+  if (!port || *port == 0) return fault(fmt::format("'{}' has no valid port; ports are 1 to 65535", text));
+  return Endpoint{.text = std::string(text),
+                  .host = std::string(parts->host),
+                  .port = static_cast<std::uint16_t>(*port),
+                  .unix_path = {}};
+}
+
+}  // namespace
+
+Parsed<Endpoint> parse_listen_address(std::string_view text) {
+  if (text.starts_with(kUnix)) return parse_unix(text);
+  const auto parts = split_host_port(text);
+  if (!parts || !parts->port) {
+    const bool bare_v6 = IpAddress::parse(text).has_value();
+    return fault(fmt::format("'{}' is not an address such as 0.0.0.0:8080, [::1]:80 or unix:/path", text),
+                 bare_v6 ? "an address needs a port" : "");
+  }
+  const auto port = parse_digits(*parts->port, 65535);
+  if (!port) return fault(fmt::format("'{}' is not a port; ports are 0 to 65535", *parts->port));
+  if (!IpAddress::parse(parts->host) || is_v6(parts->host) != parts->bracketed) {
+    return fault(fmt::format("'{}' is not a literal address; listeners have addresses, not names", parts->host),
+                 listen_suggestion(*parts));
+  }
+  return Endpoint{.text = std::string(text),
+                  .host = std::string(parts->host),
+                  .port = static_cast<std::uint16_t>(*port),
+                  .unix_path = {}};
+}
+
+Parsed<Endpoint> parse_upstream_url(std::string_view text) {
+  if (text.starts_with(kUnix)) return parse_unix(text);
+  if (text.starts_with("https://")) return not_available(fmt::format("'{}'", text), "TLS to an upstream");
+  if (!text.starts_with(kHttp)) {
+    const bool scheme = text.find("://") != text.npos;
+    return fault(fmt::format("'{}' is not an upstream such as http://name:8080 or unix:/path", text),
+                 scheme ? std::string() : fmt::format("did you mean 'http://{}'?", text));
+  }
+  const std::string_view rest = text.substr(kHttp.size());
+  std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+  const std::string_view tail = rest.substr(authority.size());
+  if (authority.find('@') != authority.npos) return fault("the URL of an upstream has no user and password");
+  if (!tail.empty() && tail != "/") {
+    return fault(fmt::format("the URL of an upstream has no path or query, but '{}' is there", tail),
+                 "the client's path is forwarded unchanged");
+  }
+  return parse_http_authority(text, authority);
+}
+
+Type<Endpoint> listen_address() {
+  Json schema{{"type", "string"}, {"pattern", "^(unix:.+|[0-9.]+:[0-9]{1,5}|\\[[0-9A-Fa-f:.]+\\]:[0-9]{1,5})$"}};
+  auto type = scalar<Endpoint>("an address such as 0.0.0.0:8080", std::move(schema), parse_listen_address);
+  type.show = [](const Endpoint& endpoint) { return endpoint.text.empty() ? Json() : Json(endpoint.text); };
+  return type;
+}
+
+Type<Endpoint> upstream_url() {
+  Json schema{{"type", "string"}, {"pattern", "^(unix:.+|http://[^/?#@]+/?)$"}};
+  return scalar<Endpoint>("an upstream such as http://name:8080", std::move(schema), parse_upstream_url);
+}
+
+Type<IpNetwork> network() {
+  const auto parse = [](std::string_view text) -> Parsed<IpNetwork> {
+    if (auto network = IpNetwork::parse(text)) return *network;
+    return fault(fmt::format("'{}' is not a network such as 10.0.0.0/8 or 2001:db8::/32", text));
+  };
+  Json schema{{"type", "string"}, {"pattern", "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$"}};
+  return scalar<IpNetwork>("a network such as 10.0.0.0/8", std::move(schema), parse);
+}
+
+bool is_any_port(const Endpoint& endpoint) { return endpoint.unix_path.empty() && endpoint.port == 0; }
+
+bool is_local(const Endpoint& endpoint) {
+  if (!endpoint.unix_path.empty()) return true;
+  const auto address = IpAddress::parse(endpoint.host);
+  return address && (*address == *IpAddress::parse("::1") || IpNetwork::parse("127.0.0.0/8")->contains(*address));
+}
+
+}  // namespace weir::config

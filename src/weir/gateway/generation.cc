@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/gateway/generation.h"
+
+namespace weir::gateway {
+namespace {
+
+http::RequestRules rules_of(const config::Http& http) {
+  return {.max_target = http.max_target,
+          .max_head = http.max_head,
+          .max_fields = http.max_fields,
+          .drop_underscores = http.drop_underscores,
+          .target_authority_wins = http.target_authority_wins};
+}
+
+}  // namespace
+
+Generation::Generation(config::Config configuration, std::uint64_t generation_number, store::MemoryStore& store,
+                       Resolver& resolver)
+    : config(std::move(configuration)),
+      number(generation_number),
+      rules(rules_of(config.http)),
+      router(config),
+      identifier(config),
+      policy(config, router, identifier.names(), store),
+      fields(config.responses, policy.limits()) {
+  for (const config::Upstream& upstream : config.upstreams) {
+    auto shared = std::make_shared<SharedUpstream>();
+    shared->config = upstream;
+    for (const config::Endpoint& endpoint : upstream.endpoints) shared->endpoints.push_back(resolver.resolve(endpoint));
+    upstreams.push_back(std::move(shared));
+  }
+}
+
+WorkerGeneration::WorkerGeneration(std::shared_ptr<const Generation> shared_generation, UpstreamHosts& hosts,
+                                   WorkerMetrics& metrics)
+    : shared(std::move(shared_generation)), no_service(&metrics.service("")) {
+  for (const auto& upstream : shared->upstreams) upstreams.push_back(hosts.open(upstream));
+  for (const auto& service : shared->config.services) service_counters.push_back(&metrics.service(service.name));
+  for (const auto& limit : shared->policy.limits()) limit_counters.push_back(&metrics.limit(limit.name));
+}
+
+}  // namespace weir::gateway

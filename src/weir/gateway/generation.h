@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One configuration in force: compiled once, immutable, shared by all workers, swapped whole. A request lives in
+// the generation in which it began. Thread safety: Generation is immutable; WorkerGeneration belongs to one worker.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "weir/config/config.h"
+#include "weir/gateway/metrics.h"
+#include "weir/gateway/rate_limit_fields.h"
+#include "weir/gateway/upstream.h"
+#include "weir/identity/identifier.h"
+#include "weir/policy/policy.h"
+#include "weir/route/router.h"
+#include "weir/store/memory/memory_store.h"
+
+namespace weir::gateway {
+
+struct Generation {
+  Generation(config::Config configuration, std::uint64_t generation_number, store::MemoryStore& store,
+             Resolver& resolver);
+
+  config::Config config;
+  std::uint64_t number;
+  http::RequestRules rules;
+  route::Router router;
+  identity::Identifier identifier;
+  policy::Policy policy;
+  RateLimitFields fields;
+  std::vector<std::shared_ptr<SharedUpstream>> upstreams;  // as in Config::upstreams
+};
+
+// A generation with what one worker adds to it: its connections and its counters.
+struct WorkerGeneration {
+  WorkerGeneration(std::shared_ptr<const Generation> shared_generation, UpstreamHosts& hosts, WorkerMetrics& metrics);
+
+  std::shared_ptr<const Generation> shared;
+  std::vector<Upstream> upstreams;                // as in Config::upstreams
+  std::vector<ServiceCounters*> service_counters;  // as in Config::services
+  std::vector<LimitCounters*> limit_counters;      // by LimitIndex
+  ServiceCounters* no_service = nullptr;           // requests that no service took
+};
+
+}  // namespace weir::gateway

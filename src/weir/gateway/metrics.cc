@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/gateway/metrics.h"
+
+#include <algorithm>
+
+namespace weir::gateway {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+void Histogram::observe(std::chrono::nanoseconds value) {
+  const double seconds = static_cast<double>(value.count()) * 1e-9;
+  const auto bucket = std::ranges::lower_bound(kBounds, seconds) - kBounds.begin();
+  buckets_[static_cast<std::size_t>(bucket)].add();
+  sum_ns_.add(static_cast<std::uint64_t>(std::max<std::int64_t>(value.count(), 0)));
+}
+
+void Histogram::add_to(ClientMetric::Histogram& sum) const {
+  sum.bucket.resize(buckets_.size());
+  std::uint64_t cumulative = 0;
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    cumulative += buckets_[i].value();
+    sum.bucket[i].upper_bound = i < kBounds.size() ? kBounds[i] : std::numeric_limits<double>::infinity();
+    sum.bucket[i].cumulative_count += cumulative;
+  }
+  sum.sample_count += cumulative;
+  sum.sample_sum += static_cast<double>(sum_ns_.value()) * 1e-9;
+}
+
+ServiceCounters::~ServiceCounters() {
+  for (auto& code : codes_) delete code.load(std::memory_order_relaxed);
+}
+
+void ServiceCounters::record(int status, std::chrono::nanoseconds duration) {
+  auto& slot = codes_[static_cast<std::size_t>(std::clamp(status - kFirst, 0, kCodes - 1))];
+  Histogram* histogram = slot.load(std::memory_order_relaxed);
+  if (histogram == nullptr) {
+    histogram = new Histogram;
+    slot.store(histogram, std::memory_order_release);
+  }
+  histogram->observe(duration);
+}
+
+const Histogram* ServiceCounters::of_code(int status) const {
+  return codes_[static_cast<std::size_t>(status - kFirst)].load(std::memory_order_acquire);
+}
+
+template <class T>
+T& WorkerMetrics::find(ByName<T>& map, std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = map.find(name);
+  if (found != map.end()) return *found->second;
+  return *map.emplace(name, std::make_unique<T>()).first->second;
+}
+
+ServiceCounters& WorkerMetrics::service(std::string_view name) { return find(services_, name.empty() ? "none" : name); }
+LimitCounters& WorkerMetrics::limit(std::string_view name) { return find(limits_, name); }
+UpstreamCounters& WorkerMetrics::upstream(std::string_view name) { return find(upstreams_, name); }
+OwnedCounter& WorkerMetrics::rejected(std::string_view code) { return find(rejected_, code); }
+
+namespace {
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+ClientMetric labelled(const Labels& labels) {
+  ClientMetric metric;
+  for (const auto& [name, value] : labels) metric.label.push_back({name, value});
+  return metric;
+}
+
+// A family whose samples are summed by their labels.
+class Family {
+ public:
+  Family(std::string name, std::string help, MetricType type)
+      : name_(std::move(name)), help_(std::move(help)), type_(type) {}
+
+  void add(const Labels& labels, double value) { sums_[labels] += value; }
+  void add(const Labels& labels, const Histogram& histogram) { histogram.add_to(histograms_[labels]); }
+
+  void append_to(std::vector<MetricFamily>& out) const {
+    MetricFamily family{name_, help_, type_, {}};
+    for (const auto& [labels, value] : sums_) {
+      ClientMetric metric = labelled(labels);
+      (type_ == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
+      family.metric.push_back(std::move(metric));
+    }
+    for (const auto& [labels, histogram] : histograms_) {
+      ClientMetric metric = labelled(labels);
+      metric.histogram = histogram;
+      family.metric.push_back(std::move(metric));
+    }
+    if (!family.metric.empty()) out.push_back(std::move(family));
+  }
+
+ private:
+  std::string name_;
+  std::string help_;
+  MetricType type_;
+  std::map<Labels, double> sums_;
+  std::map<Labels, ClientMetric::Histogram> histograms_;
+};
+
+double number(const OwnedCounter& counter) { return static_cast<double>(counter.value()); }
+
+}  // namespace
+
+class MetricsReport {
+ public:
+  void add(const WorkerMetrics& worker) {
+    const std::scoped_lock lock(worker.mutex_);
+    for (const auto& [name, service] : worker.services_) add_service(name, *service);
+    for (const auto& [name, limit] : worker.limits_) add_limit(name, *limit);
+    for (const auto& [name, upstream] : worker.upstreams_) add_upstream(name, *upstream);
+    for (const auto& [code, count] : worker.rejected_) rejected_.add({{"reason", code}}, number(*count));
+    connections_.add({{"side", "client"}}, number(worker.client_connections));
+    connections_.add({{"side", "upstream"}}, number(worker.upstream_connections));
+    accepted_.add({}, number(worker.accepted_connections));
+    aborted_.add({}, number(worker.aborted_by_client));
+    bytes_.add({{"direction", "received"}}, number(worker.bytes_received));
+    bytes_.add({{"direction", "sent"}}, number(worker.bytes_sent));
+    decision_seconds_.add({{"op", "acquire"}, {"store", "memory"}}, worker.decisions);
+  }
+
+  void add(const ProcessFigures& process) {
+    keys_.add({{"store", "memory"}}, static_cast<double>(process.accounts));
+    store_bytes_.add({{"store", "memory"}}, static_cast<double>(process.account_bytes));
+    evictions_.add({{"store", "memory"}}, static_cast<double>(process.evictions));
+    store_up_.add({{"store", "memory"}}, 1);
+    reloads_.add({{"result", "success"}}, static_cast<double>(process.reloads_done));
+    reloads_.add({{"result", "failure"}}, static_cast<double>(process.reloads_failed));
+    last_reload_.add({}, process.last_reload_seconds);
+    build_.add({{"version", process.version}}, 1);
+    log_lines_.add({{"result", "written"}}, static_cast<double>(process.access_log_written));
+    log_lines_.add({{"result", "dropped"}}, static_cast<double>(process.access_log_dropped));
+  }
+
+  std::vector<MetricFamily> families() const {
+    std::vector<MetricFamily> out;
+    for (const Family* family :
+         {&requests_, &duration_, &decisions_, &decision_seconds_, &rejected_, &connections_, &accepted_, &aborted_,
+          &bytes_, &upstream_, &keys_, &store_bytes_, &evictions_, &store_up_, &reloads_, &last_reload_, &build_,
+          &log_lines_}) {
+      family->append_to(out);
+    }
+    return out;
+  }
+
+ private:
+  void add_service(const std::string& name, const ServiceCounters& service) {
+    for (int code = 100; code < 1000; ++code) {
+      const Histogram* histogram = service.of_code(code);
+      if (histogram == nullptr) continue;
+      const Labels labels{{"code", std::to_string(code)}, {"route", name}};
+      ClientMetric::Histogram sum;
+      histogram->add_to(sum);
+      requests_.add(labels, static_cast<double>(sum.sample_count));
+      duration_.add(labels, *histogram);
+    }
+  }
+
+  void add_limit(const std::string& name, const LimitCounters& limit) {
+    const auto add = [&](const char* result, const OwnedCounter& counter) {
+      decisions_.add({{"limit", name}, {"result", result}}, number(counter));
+    };
+    add("admitted", limit.admitted);
+    add("refused", limit.refused);
+    add("never", limit.never);
+    add("shadow_refused", limit.shadow_refused);
+    add("skipped", limit.skipped);
+  }
+
+  void add_upstream(const std::string& name, const UpstreamCounters& upstream) {
+    const auto add = [&](const char* event, const OwnedCounter& counter) {
+      upstream_.add({{"event", event}, {"upstream", name}}, number(counter));
+    };
+    add("connect", upstream.connects);
+    add("connect_failure", upstream.connect_failures);
+    add("broken_answer", upstream.broken_answers);
+    add("timeout", upstream.timeouts);
+    add("retry", upstream.retries);
+    add("overloaded", upstream.overloaded);
+  }
+
+  static constexpr auto kCounter = MetricType::Counter;
+  static constexpr auto kGauge = MetricType::Gauge;
+  Family requests_{"weir_requests_total", "Requests answered, by service and status code.", kCounter};
+  Family duration_{"weir_request_duration_seconds", "Time from a request's head to the end of its answer.",
+                   MetricType::Histogram};
+  Family decisions_{"weir_decisions_total", "What each limit said about requests that it applied to.", kCounter};
+  Family decision_seconds_{"weir_decision_duration_seconds", "Time of a decision in the store (one in 64 is timed).",
+                           MetricType::Histogram};
+  Family rejected_{"weir_rejected_messages_total", "Messages refused because they break HTTP.", kCounter};
+  Family connections_{"weir_connections", "Connections open now.", kGauge};
+  Family accepted_{"weir_accepted_connections_total", "Client connections accepted.", kCounter};
+  Family aborted_{"weir_client_aborts_total", "Requests whose client went away before the answer.", kCounter};
+  Family bytes_{"weir_client_bytes_total", "Bytes of request bodies received and of answers sent.", kCounter};
+  Family upstream_{"weir_upstream_events_total", "What happened between the gateway and its upstreams.", kCounter};
+  Family keys_{"weir_keys", "Accounts that the store holds.", kGauge};
+  Family store_bytes_{"weir_store_bytes", "Memory of the store's tables.", kGauge};
+  Family evictions_{"weir_evictions_total", "Accounts dropped before they were full again.", kCounter};
+  Family store_up_{"weir_store_up", "1 while the store answers.", kGauge};
+  Family reloads_{"weir_config_reloads_total", "Reloads of the configuration.", kCounter};
+  Family last_reload_{"weir_config_last_success_timestamp_seconds", "When a configuration was last put in force.",
+                      kGauge};
+  Family build_{"weir_build_info", "Always 1; the label tells the version.", kGauge};
+  Family log_lines_{"weir_access_log_lines_total", "Lines of the access log.", kCounter};
+};
+
+std::vector<MetricFamily> collect(const std::vector<const WorkerMetrics*>& workers, const ProcessFigures& process) {
+  MetricsReport report;
+  for (const WorkerMetrics* worker : workers) report.add(*worker);
+  report.add(process);
+  return report.families();
+}
+
+}  // namespace weir::gateway

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/gateway/pipeline.h"
+
+#include "weir/gateway/forward.h"
+
+namespace weir::gateway {
+namespace {
+
+constexpr std::uint32_t kTimedShare = 64;  // one decision in so many is timed
+
+constexpr Problem kNotAllowed{405, "method-not-allowed", "This method is not served here.",
+                              "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH\r\n"};
+constexpr Problem kLoop{508, "loop", "The request has been through this gateway too often.", {}};
+constexpr Problem kNoRoute{404, "no-route", "No service takes this host and path.", {}};
+constexpr Problem kNoHost{400, "no-host", "The request names no host.", {}};
+constexpr Problem kBadPath{400, "bad-path", "The path of the request cannot be used.", {}};
+constexpr Problem kAmbiguousPath{400, "ambiguous-path", "The path of the request can be read in more than one way.", {}};
+constexpr Problem kBodyTooLarge{413, "body-too-large", "The body is larger than this service takes.", {}};
+constexpr Problem kMissing{403, "attribute-missing", "The request lacks what its limits are counted by.", {}};
+constexpr std::string_view kChallenge = "WWW-Authenticate: ApiKey realm=\"weir\"\r\n";
+
+Verdict answer(const Problem& problem) { return {.kind = Verdict::Kind::kProblem, .problem = problem}; }
+
+void count(const WorkerGeneration& generation, const policy::Charges& charges, const decide::Decision& decision) {
+  for (const policy::LimitIndex skipped : charges.skipped) generation.limit_counters[skipped]->skipped.add();
+  for (const decide::LimitOutcome& one : decision.outcomes) {
+    LimitCounters& counters = *generation.limit_counters[one.limit];
+    if (!one.outcome.admitted) {
+      (one.outcome.retry_after ? counters.refused : counters.never).add();
+    } else if (decision.admitted) {
+      counters.admitted.add();
+    }
+  }
+  for (const decide::LimitOutcome& one : decision.shadow) {
+    LimitCounters& counters = *generation.limit_counters[one.limit];
+    (one.outcome.admitted ? counters.admitted : counters.shadow_refused).add();
+  }
+}
+
+}  // namespace
+
+Verdict Pipeline::judge(const WorkerGeneration& generation, const http::RequestHead& head, const identity::Peer& peer,
+                        Instant now, Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics) {
+  decision.admitted = true;
+  decision.reached = decide::Reached::kNoLimit;
+  decision.outcomes.clear();
+  decision.shadow.clear();
+
+  if (head.method_id == http::Method::kConnect || head.method_id == http::Method::kTrace) return answer(kNotAllowed);
+  if (head.path == "*") return {.kind = Verdict::Kind::kOptions, .problem = {}};
+  if (loops(head)) return answer(kLoop);
+
+  switch (generation.shared->router.find(head.host, head.path, head.method, scratch.route)) {
+    case route::RouteStatus::kFound: break;
+    case route::RouteStatus::kNoService: return answer(head.host.empty() ? kNoHost : kNoRoute);
+    case route::RouteStatus::kBadPath: return answer(kBadPath);
+    case route::RouteStatus::kAmbiguous: return answer(kAmbiguousPath);
+  }
+  const config::Service& service = generation.shared->config.services[scratch.route.service];
+
+  Verdict verdict{.kind = Verdict::Kind::kProblem, .problem = {}, .service = scratch.route.service};
+  http::Rejection why;
+  const identity::Identified identified = generation.shared->identifier.identify(head, peer, scratch.caller, why);
+  if (identified != identity::Identified::kYes) {
+    const bool challenge = identified == identity::Identified::kUnauthorized;
+    verdict.problem = {challenge ? 401 : 400, why.code, why.detail, challenge ? kChallenge : std::string_view{}};
+    return verdict;
+  }
+  if (service.max_body && head.body.kind == http::BodyKind::kLength && head.body.length > *service.max_body) {
+    verdict.problem = kBodyTooLarge;
+    return verdict;
+  }
+  if (scratch.caller.bypass) {
+    verdict.kind = Verdict::Kind::kForward;
+    verdict.bypass = true;
+    return verdict;
+  }
+  return limit(generation, head, now, scratch, decision, metrics);
+}
+
+Verdict Pipeline::limit(const WorkerGeneration& generation, const http::RequestHead& head, Instant now,
+                        Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics) {
+  const Generation& shared = *generation.shared;
+  identity::Attributes& attributes = scratch.caller.attributes;
+  attributes.set(identity::kService, shared.config.services[scratch.route.service].name);
+  attributes.set(identity::kMethod, head.method);
+  if (scratch.route.endpoint != route::Route::kNoEndpoint) {
+    attributes.set(identity::kEndpoint, shared.router.patterns()[scratch.route.endpoint].text);
+  }
+  shared.policy.charge(scratch.route, head, scratch.caller, scratch.charges);
+
+  const bool timed = until_timed_-- == 0;
+  if (timed) until_timed_ = kTimedShare - 1;
+  const Instant before = timed ? clock_.now() : Instant{};
+  decider_.decide(scratch.charges, (now - store_epoch_).count(), decision);
+  if (timed) metrics.decisions.observe(clock_.now() - before);
+  count(generation, scratch.charges, decision);
+
+  Verdict verdict{.kind = Verdict::Kind::kForward, .problem = {}, .service = scratch.route.service};
+  if (decision.reached == decide::Reached::kMissing) {
+    verdict.kind = Verdict::Kind::kProblem;
+    verdict.problem = kMissing;
+  } else if (!decision.admitted) {
+    verdict.kind = Verdict::Kind::kRefuse;
+  }
+  return verdict;
+}
+
+}  // namespace weir::gateway

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/gateway/rate_limit_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <numeric>
+#include <optional>
+
+#include "weir/http/structured_fields.h"
+
+namespace weir::gateway {
+namespace {
+
+using http::FieldId;
+
+constexpr std::size_t kMostShown = 8;
+constexpr limit::Ticks kTicksPerSecond = 1'000'000'000;
+constexpr std::int64_t kMostOnWire = 999'999'999'999'999;  // an Integer of Structured Fields
+constexpr std::int64_t kLeastEpoch = 1'000'000'000;        // smaller reset values are seconds from now
+
+constexpr std::uint64_t bit(FieldId id) { return std::uint64_t{1} << static_cast<unsigned>(id); }
+
+constexpr std::array kXIds{FieldId::kXRateLimitLimit, FieldId::kXRateLimitRemaining, FieldId::kXRateLimitReset};
+constexpr std::array kLegacyIds{FieldId::kRateLimitLimit, FieldId::kRateLimitRemaining, FieldId::kRateLimitReset};
+constexpr std::uint64_t kXBits = bit(kXIds[0]) | bit(kXIds[1]) | bit(kXIds[2]);
+constexpr std::uint64_t kLegacyBits = bit(kLegacyIds[0]) | bit(kLegacyIds[1]) | bit(kLegacyIds[2]);
+constexpr std::uint64_t kStructuredBits = bit(FieldId::kRateLimit) | bit(FieldId::kRateLimitPolicy);
+
+std::int64_t ceil_seconds(limit::Ticks ticks) { return (ticks + kTicksPerSecond - 1) / kTicksPerSecond; }
+
+void append_number(std::string& out, std::int64_t value) {
+  std::array<char, 20> digits;
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  out.append(digits.data(), end);
+}
+
+void append_line(std::string& out, std::string_view name, std::int64_t value) {
+  out.append(name);
+  append_number(out, value);
+  out.append("\r\n");
+}
+
+std::string quoted_name(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') out.push_back('\\');
+    out.push_back(c);
+  }
+  return out + '"';
+}
+
+// A rate as units per whole seconds, exact where the numbers allow it: 10 per 100 ms is 100 per second.
+std::pair<std::int64_t, std::int64_t> whole_seconds(const config::Rate& rate) {
+  const std::int64_t period = rate.period.count();
+  const std::int64_t scale = kTicksPerSecond / std::gcd(period, kTicksPerSecond);
+  const auto units = static_cast<__int128>(rate.count) * scale;
+  const std::int64_t window = period / std::gcd(period, kTicksPerSecond);
+  const std::int64_t shrink = std::gcd(static_cast<std::int64_t>(std::min<__int128>(units, kMostOnWire)), window);
+  if (units > kMostOnWire) return {std::min(rate.count, kMostOnWire), std::max<std::int64_t>(1, ceil_seconds(period))};
+  // 5 per 500 ms is 10 per second; 20 per minute stays 20 per minute.
+  const std::int64_t factor = scale == 1 ? 1 : shrink;
+  return {static_cast<std::int64_t>(units) / factor, window / factor};
+}
+
+std::optional<std::int64_t> integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+// All lines of a field joined as RFC 9110 section 5.3 says.
+std::string joined(const http::ResponseHead& head, FieldId id) {
+  std::string out;
+  for (const http::Field& field : head.fields) {
+    if (field.id != id) continue;
+    if (!out.empty()) out += ", ";
+    out += head.value(field);
+  }
+  return out;
+}
+
+// The members of an upstream's list whose items are named by Strings; nothing when it is malformed.
+http::sf::List named_items(const http::ResponseHead& head, FieldId id) {
+  auto list = http::sf::parse_list(joined(head, id));
+  if (!list) return {};
+  const bool all_named = std::ranges::all_of(*list, [](const http::sf::Member& member) {
+    const auto* item = std::get_if<http::sf::Item>(&member);
+    return item != nullptr && std::holds_alternative<std::string>(item->value);
+  });
+  return all_named ? *list : http::sf::List{};
+}
+
+bool names(const http::sf::List& list, std::string_view quoted) {
+  return std::ranges::any_of(list, [&](const http::sf::Member& member) {
+    return quoted_name(std::get<std::string>(std::get<http::sf::Item>(member).value)) == quoted;
+  });
+}
+
+// `item` with its name changed to gw-name where the upstream uses the same one.
+std::string renamed(const std::string& item, bool clash) { return clash ? "\"gw-" + item.substr(1) : item; }
+
+}  // namespace
+
+std::int64_t wire_seconds(limit::Ticks ticks) { return std::max<std::int64_t>(1, ceil_seconds(ticks)); }
+
+class RateLimitFields::Shown {
+ public:
+  Shown(const RateLimitFields& fields, const decide::Decision& decision) {
+    for (const auto& outcome : decision.outcomes) {
+      if (count_ < kMostShown && fields.prepared(outcome).advertise) outcomes_[count_++] = &outcome;
+    }
+  }
+  bool empty() const { return count_ == 0; }
+  const decide::LimitOutcome& binding() const { return *outcomes_[0]; }
+  const decide::LimitOutcome* const* begin() const { return outcomes_.data(); }
+  const decide::LimitOutcome* const* end() const { return outcomes_.data() + count_; }
+
+  // In configuration order, which is the same on every answer of a route.
+  Shown in_order() const {
+    Shown sorted = *this;
+    std::sort(sorted.outcomes_.begin(), sorted.outcomes_.begin() + static_cast<std::ptrdiff_t>(count_),
+              [](const auto* a, const auto* b) { return a->limit < b->limit; });
+    return sorted;
+  }
+
+ private:
+  std::array<const decide::LimitOutcome*, kMostShown> outcomes_;
+  std::size_t count_ = 0;
+};
+
+RateLimitFields::RateLimitFields(const config::Responses& responses, const std::vector<policy::LimitInfo>& limits)
+    : responses_(responses) {
+  for (const policy::LimitInfo& info : limits) {
+    auto& variants = limits_.emplace_back();
+    for (std::size_t i = 0; i < info.variants.size(); ++i) {
+      const auto [quota, window] = whole_seconds(info.variant_rates[i]);
+      const std::int64_t capacity = info.variants[i].capacity();
+      Prepared prepared{.advertise = info.advertise,
+                        .quoted = quoted_name(info.name),
+                        .policy_item = {},
+                        .legacy_item = fmt::format("{};w={}", quota, window),
+                        .capacity = capacity};
+      prepared.policy_item = fmt::format("{};q={};w={}", prepared.quoted, quota, window);
+      if (capacity != quota) prepared.policy_item += fmt::format(";weir-burst={}", capacity);
+      variants.push_back(std::move(prepared));
+    }
+  }
+}
+
+bool RateLimitFields::emits(const Shown& shown, int status) const {
+  if (shown.empty() || responses_.merge == config::Merge::kOff) return false;
+  // A client might wait before it follows the redirect.
+  return status < 300 || status > 399 || shown.binding().outcome.remaining > 0;
+}
+
+RateLimitFields::Triple RateLimitFields::triple(const decide::LimitOutcome& binding, bool epoch, WallTime now) const {
+  const limit::Outcome& outcome = binding.outcome;
+  Triple triple{prepared(binding).capacity, outcome.remaining, 0};
+  if (epoch) {
+    triple.reset = ceil_seconds(now.time_since_epoch().count() + outcome.reset_after);
+  } else {
+    triple.reset = outcome.admitted ? ceil_seconds(outcome.reset_after) : wire_seconds(outcome.reset_after);
+  }
+  return triple;
+}
+
+void RateLimitFields::append_structured(std::string& out, const Shown& shown) const {
+  out.append("RateLimit-Policy: ");
+  std::string_view separator;
+  for (const auto* outcome : shown.in_order()) {
+    out.append(separator).append(prepared(*outcome).policy_item);
+    separator = ", ";
+  }
+  out.append("\r\nRateLimit: ");
+  separator = {};
+  for (const auto* outcome : shown) {
+    out.append(separator).append(prepared(*outcome).quoted).append(";r=");
+    append_number(out, outcome->outcome.remaining);
+    if (outcome->outcome.next_after) {
+      out.append(";t=");
+      append_number(out, wire_seconds(*outcome->outcome.next_after));
+    }
+    separator = ", ";
+  }
+  out.append("\r\n");
+}
+
+void RateLimitFields::append_legacy(std::string& out, const Shown& shown, WallTime now) const {
+  const Triple numbers = triple(shown.binding(), /*epoch=*/false, now);
+  append_line(out, "RateLimit-Limit: ", numbers.limit);
+  append_line(out, "RateLimit-Remaining: ", numbers.remaining);
+  append_line(out, "RateLimit-Reset: ", numbers.reset);
+  out.append("RateLimit-Policy: ");
+  std::string_view separator;
+  for (const auto* outcome : shown.in_order()) {
+    out.append(separator).append(prepared(*outcome).legacy_item);
+    separator = ", ";
+  }
+  out.append("\r\n");
+}
+
+void RateLimitFields::append_x(std::string& out, const Shown& shown, WallTime now) const {
+  const Triple numbers = triple(shown.binding(), responses_.reset == config::ResetFormat::kEpoch, now);
+  append_line(out, "X-RateLimit-Limit: ", numbers.limit);
+  append_line(out, "X-RateLimit-Remaining: ", numbers.remaining);
+  append_line(out, "X-RateLimit-Reset: ", numbers.reset);
+}
+
+void RateLimitFields::append(std::string& out, const decide::Decision& decision, int status, WallTime now) const {
+  const Shown shown(*this, decision);
+  if (!emits(shown, status)) return;
+  if (responses_.ratelimit == config::RateLimitFields::kStructured) append_structured(out, shown);
+  if (responses_.ratelimit == config::RateLimitFields::kLegacy) append_legacy(out, shown, now);
+  if (responses_.x_ratelimit) append_x(out, shown, now);
+}
+
+std::uint64_t RateLimitFields::replaced(const decide::Decision& decision, const http::ResponseHead& upstream) const {
+  const std::uint64_t present = upstream.known & (kXBits | kLegacyBits | kStructuredBits);
+  if (present == 0 || responses_.merge == config::Merge::kKeep) return 0;
+  if (!emits(Shown(*this, decision), upstream.status)) return 0;
+  if (responses_.merge == config::Merge::kReplace) return present;
+  std::uint64_t ours = responses_.x_ratelimit ? kXBits : 0;
+  if (responses_.ratelimit != config::RateLimitFields::kOff) ours |= kLegacyBits | kStructuredBits;
+  return present & ours;
+}
+
+void RateLimitFields::merge_structured(std::string& out, const Shown& shown, const http::ResponseHead& upstream) const {
+  const auto policies = named_items(upstream, FieldId::kRateLimitPolicy);
+  const auto limits = named_items(upstream, FieldId::kRateLimit);
+  const auto clash = [&](const std::string& quoted) { return names(policies, quoted) || names(limits, quoted); };
+  const auto theirs = [](const http::sf::List& list) {
+    return list.empty() ? std::string() : ", " + http::sf::serialize(list).value_or("");
+  };
+  std::string ours_policy;
+  for (const auto* outcome : shown.in_order()) {
+    const Prepared& one = prepared(*outcome);
+    ours_policy += (ours_policy.empty() ? "" : ", ") + renamed(one.policy_item, clash(one.quoted));
+  }
+  std::string ours;
+  for (const auto* outcome : shown) {
+    const Prepared& one = prepared(*outcome);
+    ours += fmt::format("{}{};r={}", ours.empty() ? "" : ", ", renamed(one.quoted, clash(one.quoted)),
+                        outcome->outcome.remaining);
+    if (outcome->outcome.next_after) ours += fmt::format(";t={}", wire_seconds(*outcome->outcome.next_after));
+  }
+  fmt::format_to(std::back_inserter(out), "RateLimit-Policy: {}{}\r\nRateLimit: {}{}\r\n", ours_policy,
+                 theirs(policies), ours, theirs(limits));
+}
+
+// One triple survives as a whole: the one with less remaining; on a tie the later reset.
+void RateLimitFields::merge_triple(std::string& out, const Shown& shown, const http::ResponseHead& upstream,
+                                   bool x_family, WallTime now) const {
+  const auto& ids = x_family ? kXIds : kLegacyIds;
+  std::array<std::optional<std::int64_t>, 3> theirs;
+  for (std::size_t i = 0; i < ids.size(); ++i) theirs[i] = integer(joined(upstream, ids[i]));
+  const Triple ours = triple(shown.binding(), /*epoch=*/true, now);
+  bool upstream_wins = theirs[0] && theirs[1] && theirs[2] && *theirs[1] <= ours.remaining;
+  if (upstream_wins && *theirs[1] == ours.remaining) {
+    const std::int64_t epoch =
+        *theirs[2] >= kLeastEpoch ? *theirs[2] : ceil_seconds(now.time_since_epoch().count()) + *theirs[2];
+    upstream_wins = epoch > ours.reset;
+  }
+  if (upstream_wins) {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      append_line(out, fmt::format("{}: ", http::field_name(ids[i])), *theirs[i]);
+    }
+  } else if (x_family) {
+    append_x(out, shown, now);
+  } else if (responses_.ratelimit == config::RateLimitFields::kLegacy) {
+    const Triple numbers = triple(shown.binding(), /*epoch=*/false, now);
+    append_line(out, "RateLimit-Limit: ", numbers.limit);
+    append_line(out, "RateLimit-Remaining: ", numbers.remaining);
+    append_line(out, "RateLimit-Reset: ", numbers.reset);
+  }
+}
+
+void RateLimitFields::append_merged(std::string& out, const decide::Decision& decision,
+                                    const http::ResponseHead& upstream, WallTime now) const {
+  const std::uint64_t present = upstream.known & (kXBits | kLegacyBits | kStructuredBits);
+  if (present == 0 || responses_.merge == config::Merge::kReplace) return append(out, decision, upstream.status, now);
+  const Shown shown(*this, decision);
+  if (!emits(shown, upstream.status)) return;
+  const bool keep = responses_.merge == config::Merge::kKeep;
+  const bool structured = responses_.ratelimit == config::RateLimitFields::kStructured;
+  const bool legacy = responses_.ratelimit == config::RateLimitFields::kLegacy;
+  const bool has_ratelimit = (present & (kStructuredBits | kLegacyBits)) != 0;
+  if (structured && !has_ratelimit) append_structured(out, shown);
+  if (structured && has_ratelimit && !keep) {
+    merge_structured(out, shown, upstream);
+    if (present & kLegacyBits) merge_triple(out, shown, upstream, /*x_family=*/false, now);
+  }
+  if (legacy && !has_ratelimit) append_legacy(out, shown, now);
+  if (legacy && has_ratelimit && !keep) {
+    merge_triple(out, shown, upstream, /*x_family=*/false, now);
+    out.append("RateLimit-Policy: ");
+    std::string_view separator;
+    for (const auto* outcome : shown.in_order()) {
+      out.append(separator).append(prepared(*outcome).legacy_item);
+      separator = ", ";
+    }
+    const std::string theirs = joined(upstream, FieldId::kRateLimitPolicy);
+    const auto list = http::sf::parse_list(theirs);
+    if (list && !list->empty() && named_items(upstream, FieldId::kRateLimitPolicy).empty()) {
+      out.append(separator).append(theirs);
+    }
+    out.append("\r\n");
+  }
+  if (!responses_.x_ratelimit) return;
+  if ((present & kXBits) == 0) {
+    append_x(out, shown, now);
+  } else if (!keep) {
+    merge_triple(out, shown, upstream, /*x_family=*/true, now);
+  }
+}
+
+void RateLimitFields::append_violated(std::string& out, const decide::Decision& decision) const {
+  std::string_view separator;
+  for (const auto& outcome : decision.outcomes) {
+    if (outcome.outcome.admitted) continue;
+    out.append(separator).append(prepared(outcome).quoted);
+    separator = ",";
+  }
+}
+
+}  // namespace weir::gateway

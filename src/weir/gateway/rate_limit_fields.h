@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a client is told about its limits: RateLimit and RateLimit-Policy
+// (draft-ietf-httpapi-ratelimit-headers-11, or the older three fields), X-RateLimit-*, Retry-After. All parts that
+// do not change are written when a configuration is compiled; an answer costs copies and a few numbers.
+// Thread safety: RateLimitFields is immutable.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weir/base/clock.h"
+#include "weir/config/config.h"
+#include "weir/decide/decision.h"
+#include "weir/http/message.h"
+#include "weir/policy/policy.h"
+
+namespace weir::gateway {
+
+// Whole seconds for the wire: rounded up, at least 1.
+std::int64_t wire_seconds(limit::Ticks ticks);
+
+class RateLimitFields {
+ public:
+  RateLimitFields(const config::Responses& responses, const std::vector<policy::LimitInfo>& limits);
+
+  // Appends the fields of an answer that weir itself gives. `status` >= 300 and < 400 with nothing remaining: none.
+  void append(std::string& out, const decide::Decision& decision, int status, WallTime now) const;
+
+  // Appends the fields of an upstream's answer, merged with what the upstream sent: one set, never looser than
+  // either. Requires: the fields for which `replaces` is true are left out when the head is copied.
+  void append_merged(std::string& out, const decide::Decision& decision, const http::ResponseHead& upstream,
+                     WallTime now) const;
+
+  // A bit per FieldId that append_merged takes over from this answer; 0 for answers without such fields.
+  std::uint64_t replaced(const decide::Decision& decision, const http::ResponseHead& upstream) const;
+
+  // Names of the refusing limits as the inside of a JSON array, the binding one first.
+  void append_violated(std::string& out, const decide::Decision& decision) const;
+
+ private:
+  struct Prepared {
+    bool advertise = true;
+    std::string quoted;       // "name" as a Structured Field String; JSON writes the same for these names
+    std::string policy_item;  // "name";q=20;w=1
+    std::string legacy_item;  // 20;w=1
+    std::int64_t capacity = 0;
+  };
+  // The limit that binds, as one triple.
+  struct Triple {
+    std::int64_t limit = 0;
+    std::int64_t remaining = 0;
+    std::int64_t reset = 0;
+  };
+  // The limits that are shown: the binding one first, at most kMostShown.
+  class Shown;
+
+  const Prepared& prepared(const decide::LimitOutcome& outcome) const {
+    return limits_[outcome.limit][outcome.variant];
+  }
+  bool emits(const Shown& shown, int status) const;
+  Triple triple(const decide::LimitOutcome& binding, bool epoch, WallTime now) const;
+  void append_structured(std::string& out, const Shown& shown) const;
+  void append_legacy(std::string& out, const Shown& shown, WallTime now) const;
+  void append_x(std::string& out, const Shown& shown, WallTime now) const;
+  void merge_structured(std::string& out, const Shown& shown, const http::ResponseHead& upstream) const;
+  void merge_triple(std::string& out, const Shown& shown, const http::ResponseHead& upstream, bool x_family,
+                    WallTime now) const;
+
+  config::Responses responses_;
+  std::vector<std::vector<Prepared>> limits_;  // by LimitIndex and variant
+};
+
+}  // namespace weir::gateway

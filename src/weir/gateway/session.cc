@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/gateway/session.h"
+
+#include <algorithm>
+
+#include "weir/gateway/worker.h"
+
+namespace weir::gateway {
+namespace {
+
+using http::Parsed;
+using io::Transfer;
+using State = Exchange::State;
+
+constexpr std::uint64_t kDrainable = 65536;
+constexpr auto kDrainTime = std::chrono::seconds(1);
+constexpr auto kDrainIdle = std::chrono::seconds(1);   // of a kept-alive connection while the process ends
+constexpr auto kPaceWindow = std::chrono::seconds(10);
+// A client that has finished its half may still read the answer, or may have gone: it gets this long.
+constexpr auto kHalfClosedGrace = std::chrono::milliseconds(80);
+constexpr int kClientClosedRequest = 499;
+constexpr std::uint32_t kRequestsPerTurn = 64;  // of one connection, before others get their turn
+
+constexpr http::Rejection kHeadTooSlow{408, "head-timeout", "The head of the request did not arrive in time."};
+
+}  // namespace
+
+Session::Session(Worker& worker, io::Descriptor socket, const io::SocketAddress& peer)
+    : worker_(worker),
+      stream_(worker.loop(), std::move(socket), &wake_),
+      timer_(worker.loop().timers(), wake_),
+      input_(worker.scratch().client_in()),
+      side_{stream_, input_, wake_, body_, received_},
+      address_(peer.ip()) {}
+
+io::Detached Session::run() {
+  adopt_generation();
+  timer_.set(worker_.loop().now() + generation_->shared->config.http.head_timeout);
+  for (Next next = Next::kGo; next == Next::kGo;) {
+    while ((next = read_head()) == Next::kWait) {
+      input_.keep();
+      co_await wake_;
+    }
+    if (next == Next::kEnd) break;
+    State state = handle_request();
+    while (state == State::kWaiting) {
+      input_.keep();
+      co_await wake_;
+      state = continue_exchange();
+    }
+    settle(state);
+    while ((next = flush()) == Next::kWait) co_await wake_;
+    while (next == Next::kGo && (next = drain_body()) == Next::kWait) {
+      input_.keep();
+      co_await wake_;
+    }
+    if (next == Next::kGo && requests_ % kRequestsPerTurn == 0 && !input_.empty()) {
+      input_.keep();
+      worker_.loop().notify_soon(wake_);
+      co_await wake_;
+    }
+  }
+  release_exchange();
+  while (flush() == Next::kWait) co_await wake_;
+  while (linger() == Next::kWait) co_await wake_;
+  worker_.remove(*this);
+}
+
+void Session::adopt_generation() {
+  if (generation_ == worker_.generation()) return;
+  generation_ = worker_.generation();
+  peer_ = generation_->shared->identifier.peer(address_);
+}
+
+http::RequestParser& Session::parser() { return parser_ ? *parser_ : worker_.shared_parser(); }
+
+Session::Next Session::read_head() {
+  const config::Http& http = generation_->shared->config.http;
+  const Instant now = worker_.loop().now();
+  for (;;) {
+    if (!input_.empty()) {
+      adopt_generation();
+      if (!parser_) worker_.shared_parser().reset();
+      const Parsed parsed = parser().parse(input_.view());
+      if (parsed == Parsed::kComplete) return Next::kGo;
+      if (parsed == Parsed::kRejected) {
+        reject(parser().rejection());
+        return Next::kEnd;
+      }
+      if (!parser_) parser_ = worker_.lend_parser();
+    }
+    const auto got = input_.fill(stream_);
+    if (got.status == Transfer::kWouldBlock) break;
+    if (got.status != Transfer::kDone) return Next::kEnd;
+  }
+  if (timed_out() || cut_) {
+    if (parser_ && parser_->started() && !cut_) reject(kHeadTooSlow);
+    return Next::kEnd;
+  }
+  if (parser_ && !head_begun_ && requests_ > 0) timer_.set(now + http.head_timeout);
+  head_begun_ = parser_ != nullptr;
+  return Next::kWait;
+}
+
+void Session::reject(const http::Rejection& why) {
+  worker_.metrics().rejected(why.code).add();
+  began_ = worker_.loop().now();
+  service_ = Verdict::kNoService;
+  head_only_ = false;
+  minor_version_ = 1;
+  received_ = 0;
+  exchange_ = worker_.take_exchange();
+  exchange_->request_id().clear();
+  if (worker_.log() != nullptr) exchange_->record().begin_rejected(worker_.loop().wall(), peer_);
+  answer_fault({why.status, why.code, why.detail, {}}, /*keep_alive=*/false);
+}
+
+State Session::handle_request() {
+  const http::RequestHead& head = parser().head();
+  ++requests_;
+  began_ = worker_.loop().now();
+  head_begun_ = false;
+  received_ = drained_ = 0;
+  gone_deadline_ = Instant::max();
+  pace_began_ = began_;
+  pace_bytes_ = 0;
+  head_only_ = head.method_id == http::Method::kHead;
+  minor_version_ = head.minor_version;
+  keep_alive_ = head.keep_alive && requests_ < generation_->shared->config.http.max_requests && !worker_.draining();
+  body_ = MessageBody(head.body);
+  exchange_ = worker_.take_exchange();
+
+  const http::Field* id = head.find(http::FieldId::kXRequestId);
+  const bool keep_request_id = id != nullptr && is_valid_request_id(head.value(*id));
+  std::string& request_id = exchange_->request_id();
+  if (keep_request_id) {
+    request_id.assign(head.value(*id));
+  } else {
+    worker_.make_request_id(request_id);
+  }
+  Scratch& scratch = worker_.scratch();
+  const Verdict verdict = worker_.pipeline().judge(*generation_, head, peer_, began_, scratch, exchange_->decision(),
+                                                   worker_.metrics());
+  service_ = verdict.service;
+  if (worker_.log() != nullptr) {
+    exchange_->record().begin(worker_.loop().wall(), request_id, peer_, head, *generation_->shared, verdict,
+                              exchange_->decision(), scratch);
+  }
+  return verdict.kind == Verdict::Kind::kForward ? forward(head, verdict, keep_request_id)
+                                                 : answer_verdict(head, verdict);
+}
+
+// An answer of our own, before anything of the body was read.
+State Session::answer_verdict(const http::RequestHead& head, const Verdict& verdict) {
+  const bool body_is_here = input_.view().size() - parser().consumed() >= head.body.length;
+  if (!rest_can_be_drained() || (head.expects_continue && !body_is_here)) keep_alive_ = false;
+  input_.consume(parser().consumed());
+  parser_.reset();
+  std::string& out = worker_.scratch().out;
+  int status = 429;
+  if (verdict.kind == Verdict::Kind::kRefuse) {
+    const Generation& generation = *generation_->shared;
+    write_refusal(out, exchange_->decision(), generation.fields, generation.config.responses.refusal_detail,
+                  context(keep_alive_));
+  } else if (verdict.kind == Verdict::Kind::kOptions) {
+    status = 204;
+    write_options(out, context(keep_alive_));
+  } else {
+    status = verdict.problem.status;
+    write_problem(out, verdict.problem, context(keep_alive_));
+  }
+  send(out);
+  record({.status = status,
+          .code = verdict.kind == Verdict::Kind::kProblem ? verdict.problem.code : std::string_view{},
+          .bytes_in = 0,
+          .bytes_out = out.size(),
+          .duration = {},
+          .upstream = {},
+          .upstream_address = {}});
+  release_exchange();
+  return State::kAnswered;
+}
+
+State Session::forward(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id) {
+  const config::Service& service = generation_->shared->config.services[verdict.service];
+  Upstream& upstream = generation_->upstreams[service.upstream];
+  write_request_head(exchange_->request_bytes(), head,
+                     {.identifier = generation_->shared->identifier,
+                      .peer = peer_,
+                      .preserve_host = upstream.config().preserve_host,
+                      .upstream_authority = upstream.config().endpoints.front().text,
+                      .request_id = exchange_->request_id(),
+                      .keep_request_id = keep_request_id});
+  const Exchange::Plan plan{.upstream = &upstream,
+                            .fields = &generation_->shared->fields,
+                            .date = worker_.date(),
+                            .method = head.method_id,
+                            .minor_version = head.minor_version,
+                            .expects_continue = head.expects_continue,
+                            .keep_alive = keep_alive_,
+                            .max_body = service.max_body};
+  input_.consume(parser().consumed());
+  parser_.reset();
+  exchange_deadline_ = Instant::max();
+  return check_client(exchange_->begin(plan, side_));
+}
+
+State Session::continue_exchange() {
+  if (cut_) return State::kGone;
+  const Instant now = worker_.loop().now();
+  if (timed_out()) {
+    if (now >= gone_deadline_) return State::kGone;
+    if (now >= exchange_deadline_) return exchange_->time_out();
+  }
+  worker_.date();
+  return check_client(exchange_->advance(side_));
+}
+
+State Session::check_client(State state) {
+  if (state != State::kWaiting) return state;
+  if (stream_.hung_up()) return State::kGone;
+  if (stream_.peer_ended() && gone_deadline_ == Instant::max()) {
+    gone_deadline_ = worker_.loop().now() + kHalfClosedGrace;
+  }
+  if (body_is_too_slow()) return exchange_->time_out();
+  arm_exchange();
+  return State::kWaiting;
+}
+
+bool Session::body_is_too_slow() {
+  const Instant now = worker_.loop().now();
+  if (exchange_->awaits() != Exchange::Awaits::kClientBody) {
+    pace_began_ = now;
+    pace_bytes_ = received_;
+    return false;
+  }
+  if (now - pace_began_ < kPaceWindow) return false;
+  const std::uint64_t least = std::uint64_t{generation_->shared->config.http.body_min_rate} * kPaceWindow.count();
+  const bool slow = received_ - pace_bytes_ < least;
+  pace_began_ = now;
+  pace_bytes_ = received_;
+  return slow;
+}
+
+void Session::arm_exchange() {
+  const auto awaits = exchange_->awaits();
+  if (exchange_->moved() || awaits != awaits_ || exchange_deadline_ == Instant::max()) {
+    const config::Http& http = generation_->shared->config.http;
+    nanoseconds timeout = exchange_->upstream_timeout();
+    if (awaits == Exchange::Awaits::kClientBody) timeout = http.body_timeout;
+    if (awaits == Exchange::Awaits::kClientReads) timeout = http.write_timeout;
+    exchange_deadline_ = worker_.loop().now() + timeout;
+    awaits_ = awaits;
+  }
+  timer_.set(std::min(exchange_deadline_, gone_deadline_));
+}
+
+// The exchange, if there was one, has ended: finish its answer, write it down, and make ready for what comes next.
+void Session::settle(State state) {
+  if (!exchange_) return;
+  if (state == State::kFailed) {
+    const Problem& problem = exchange_->problem();
+    // A fault of the body leaves the connection out of step.
+    const bool body_fault = problem.status < 500;
+    answer_fault(problem, keep_alive_ && !body_fault && rest_can_be_drained());
+    return;
+  }
+  if (state == State::kAnswered) keep_alive_ = exchange_->keep_alive();
+  if (state == State::kGone || state == State::kCut) {
+    keep_alive_ = false;
+    cut_ = true;
+  }
+  if (state == State::kGone) worker_.metrics().aborted_by_client.add();
+  if (state == State::kCut && exchange_->end_must_be_visible()) stream_.reset_on_close();
+  record({.status = state == State::kGone && exchange_->status() == 0 ? kClientClosedRequest : exchange_->status(),
+          .code = state == State::kCut ? "answer-cut" : std::string_view{},
+          .bytes_in = received_,
+          .bytes_out = exchange_->bytes_sent(),
+          .duration = worker_.loop().now() - began_,
+          .upstream = exchange_->upstream_time(),
+          .upstream_address = exchange_->upstream_address()});
+  release_exchange();
+}
+
+void Session::answer_fault(const Problem& problem, bool keep_alive) {
+  keep_alive_ = keep_alive;
+  std::string& out = worker_.scratch().out;
+  write_problem(out, problem, context(keep_alive));
+  send(out);
+  record({.status = problem.status,
+          .code = problem.code,
+          .bytes_in = received_,
+          .bytes_out = out.size(),
+          .duration = worker_.loop().now() - began_,
+          .upstream = exchange_->upstream_time(),
+          .upstream_address = exchange_->upstream_address()});
+  release_exchange();
+}
+
+void Session::record(const RequestRecord::Ending& ending) {
+  worker_.metrics().bytes_received.add(ending.bytes_in);
+  worker_.metrics().bytes_sent.add(ending.bytes_out);
+  ServiceCounters& counters =
+      service_ == Verdict::kNoService ? *generation_->no_service : *generation_->service_counters[service_];
+  counters.record(ending.status, ending.duration);
+  if (worker_.log() != nullptr) worker_.log()->append(exchange_->record().finish(ending));
+}
+
+void Session::release_exchange() {
+  if (!exchange_) return;
+  exchange_->finish();
+  worker_.put_back(std::move(exchange_));
+}
+
+bool Session::rest_can_be_drained() const { return body_.done() || body_.announced() <= kDrainable; }
+
+AnswerContext Session::context(bool keep_alive) const {
+  return {.date = worker_.date(),
+          .wall = worker_.loop().wall(),
+          .request_id = exchange_->request_id(),
+          .head_only = head_only_,
+          .keep_alive = keep_alive,
+          .minor_version = minor_version_};
+}
+
+void Session::send(std::string_view bytes) {
+  const auto sent = stream_.send(bytes);
+  if (sent.status == Transfer::kBroken) {
+    cut_ = true;
+    return;
+  }
+  unsent_.append(bytes.substr(sent.bytes));
+  if (!unsent_.empty()) timer_.set(worker_.loop().now() + generation_->shared->config.http.write_timeout);
+}
+
+// What is left of an answer of our own; then on to the next request, or to the end.
+Session::Next Session::flush() {
+  while (!unsent_.empty() && !cut_) {
+    const auto sent = stream_.send(unsent_.view());
+    if (sent.status == Transfer::kBroken || timed_out()) cut_ = true;
+    unsent_.consume(sent.bytes);
+    if (sent.bytes == 0 && !cut_) return Next::kWait;
+  }
+  unsent_.release();
+  if (cut_ || !keep_alive_) return Next::kEnd;
+  if (!body_.done()) timer_.set(worker_.loop().now() + kDrainTime);
+  return Next::kGo;
+}
+
+// Reads and drops what is left of an unread body, so that it is never taken for a request.
+Session::Next Session::drain_body() {
+  while (!body_.done()) {
+    const auto step = body_.next(input_.view());
+    drained_ += step.consumed;
+    input_.consume(step.consumed);
+    if (step.state == Parsed::kRejected || drained_ > kDrainable) return Next::kEnd;
+    if (body_.done()) break;
+    if (step.consumed > 0) continue;
+    const auto got = input_.fill(stream_);
+    if (got.status == Transfer::kWouldBlock) return timed_out() || cut_ ? Next::kEnd : Next::kWait;
+    if (got.status != Transfer::kDone) return Next::kEnd;
+  }
+  const nanoseconds idle = worker_.draining() ? kDrainIdle : generation_->shared->config.http.idle_timeout;
+  timer_.set(worker_.loop().now() + idle);
+  return Next::kGo;
+}
+
+// Lets the client read the last answer before the connection goes: unread bytes would turn the close into a reset.
+Session::Next Session::linger() {
+  if (cut_ || !stream_.is_open()) return Next::kEnd;
+  if (!lingering_) {
+    const bool quiet = body_.done() && input_.empty() && !stream_.readable();
+    if (quiet) return Next::kEnd;
+    stream_.shutdown_send();
+    timer_.set(worker_.loop().now() + kDrainTime);
+    lingering_ = true;
+    drained_ = 0;
+  }
+  while (drained_ < kDrainable && !timed_out()) {
+    const auto got = stream_.receive(worker_.scratch().client_in());
+    if (got.status == Transfer::kWouldBlock) return Next::kWait;
+    if (got.status != Transfer::kDone) return Next::kEnd;
+    drained_ += got.bytes;
+  }
+  return Next::kEnd;
+}
+
+void Session::begin_drain() {
+  if (exchange_) {
+    exchange_->end_connection();
+  } else {
+    timer_.set(worker_.loop().now() + kDrainIdle);
+  }
+}
+
+void Session::cut() {
+  cut_ = true;
+  stream_.reset_on_close();
+  stream_.close();
+  wake_.notify();
+}
+
+}  // namespace weir::gateway

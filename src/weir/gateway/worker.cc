@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/gateway/worker.h"
+
+#include <chrono>
+
+namespace weir::gateway {
+namespace {
+
+constexpr std::size_t kMostIdleExchanges = 256;
+
+}  // namespace
+
+Worker::Worker(const WorkerContext& context, std::shared_ptr<const Generation> generation)
+    : loop_(context.clock),
+      hosts_(loop_, metrics_),
+      pipeline_(context.store, context.clock, context.store_epoch),
+      budget_(context.budget),
+      log_(context.log),
+      id_prefix_(context.id_prefix),
+      parser_(generation->rules) {
+  adopt(std::move(generation));
+}
+
+Worker::~Worker() = default;
+
+void Worker::start() {
+  thread_ = std::thread([this] { loop_.run(); });
+}
+
+void Worker::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void Worker::adopt(std::shared_ptr<const Generation> generation) {
+  parser_ = http::RequestParser(generation->rules);
+  generation_ = std::make_shared<WorkerGeneration>(std::move(generation), hosts_, metrics_);
+}
+
+void Worker::open_listener(const std::string& address, io::Descriptor socket) {
+  acceptors_[address] = std::make_unique<io::Acceptor>(
+      loop_, std::move(socket), [this](io::Acceptor::Accepted accepted) { return accept(std::move(accepted)); });
+}
+
+void Worker::close_listener(const std::string& address) {
+  const auto found = acceptors_.find(address);
+  if (found == acceptors_.end()) return;
+  found->second->close();
+  acceptors_.erase(found);
+}
+
+bool Worker::accept(io::Acceptor::Accepted accepted) {
+  const std::uint32_t open = budget_.open.fetch_add(1, std::memory_order_relaxed) + 1;
+  metrics_.client_connections.add();
+  metrics_.accepted_connections.add();
+  auto session = std::make_unique<Session>(*this, std::move(accepted.socket), accepted.peer);
+  session->index = sessions_.size();
+  sessions_.push_back(std::move(session));
+  sessions_.back()->run();
+  return open < budget_.most.load(std::memory_order_relaxed);
+}
+
+void Worker::remove(Session& session) {
+  const std::size_t index = session.index;
+  loop_.forget_soon(session.observer());
+  std::unique_ptr<Session> removed = std::move(sessions_[index]);
+  if (index + 1 < sessions_.size()) {
+    sessions_[index] = std::move(sessions_.back());
+    sessions_[index]->index = index;
+  }
+  sessions_.pop_back();
+  removed->close();
+  loop_.retire(std::move(removed));
+  budget_.open.fetch_sub(1, std::memory_order_relaxed);
+  metrics_.client_connections.subtract();
+}
+
+void Worker::begin_drain() {
+  draining_ = true;
+  for (auto& [address, acceptor] : acceptors_) acceptor->close();
+  acceptors_.clear();
+  for (std::size_t i = sessions_.size(); i-- > 0;) sessions_[i]->begin_drain();
+}
+
+std::size_t Worker::cut_all() {
+  std::size_t busy = 0;
+  for (std::size_t i = sessions_.size(); i-- > 0;) {
+    busy += sessions_[i]->busy() ? 1 : 0;
+    sessions_[i]->cut();
+  }
+  return busy;
+}
+
+std::unique_ptr<http::RequestParser> Worker::lend_parser() {
+  auto lent = std::make_unique<http::RequestParser>(std::move(parser_));
+  parser_ = http::RequestParser(generation_->shared->rules);
+  return lent;
+}
+
+std::unique_ptr<Exchange> Worker::take_exchange() {
+  if (idle_exchanges_.empty()) return std::make_unique<Exchange>(loop_, scratch_);
+  auto exchange = std::move(idle_exchanges_.back());
+  idle_exchanges_.pop_back();
+  return exchange;
+}
+
+void Worker::put_back(std::unique_ptr<Exchange> exchange) {
+  if (idle_exchanges_.size() < kMostIdleExchanges) idle_exchanges_.push_back(std::move(exchange));
+}
+
+std::string_view Worker::date() {
+  const WallTime wall = loop_.wall();
+  const std::int64_t second = std::chrono::floor<std::chrono::seconds>(wall).time_since_epoch().count();
+  if (second != date_second_) {
+    date_second_ = second;
+    http::write_imf_date(wall, date_.data());
+  }
+  return {date_.data(), date_.size()};
+}
+
+void Worker::make_request_id(std::string& out) {
+  constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";
+  out.assign(id_prefix_);
+  std::uint64_t rest = ids_++;
+  for (int i = 0; i < 8; ++i, rest >>= 5) out.push_back(kDigits[rest & 31]);
+}
+
+}  // namespace weir::gateway

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is asking, from the request alone: API keys, identity fields from trusted proxies, the client's address
+// (X-Forwarded-For read from the right over trusted proxies), and whether the caller is not limited at all.
+// Where several callers of the configuration yield the same attribute, the first one counts. Two API keys in one
+// request are too many, wherever they stand.
+// Thread safety: an Identifier is immutable; a Peer and a Caller belong to one thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weir/config/config.h"
+#include "weir/http/message.h"
+#include "weir/http/parser.h"
+#include "weir/identity/api_keys.h"
+#include "weir/identity/attributes.h"
+#include "weir/identity/sources.h"
+
+namespace weir::identity {
+
+// The other end of a client connection; made once per connection and configuration.
+struct Peer {
+  std::optional<IpAddress> address;  // absent: Unix socket
+  bool trusted = false;              // is in trusted_proxies (a Unix socket is not)
+  std::string text;                  // canonical address for X-Forwarded-For, or "unix"
+  std::string group;                 // the value of kAddress: cut to ipv6_prefix, e.g. "2001:db8:1:2::/64" or "192.0.2.1"
+};
+
+// The caller of one request. Reused from request to request.
+struct Caller {
+  Attributes attributes;
+  bool bypass = false;
+  std::string address_text;  // room for kAddress when it is not the peer's
+  std::string query_text;    // room for decoded values of the query
+};
+
+enum class Identified : std::uint8_t {
+  kYes,
+  kUnauthorized,  // 401: an unknown key, or nobody where somebody is required
+  kBadRequest,    // 400: the identity is given twice or is longer than 256 bytes
+};
+
+class Identifier {
+ public:
+  explicit Identifier(const config::Config& config);
+
+  Peer peer(const std::optional<IpAddress>& address) const;
+
+  // Fills `caller` (kService, kEndpoint and kMethod are left to the caller of this function). The values may be views
+  // into `request`, `peer`, `caller` and this object. When it does not succeed, `why` says so for the problem
+  // document. Codes: "unknown-key", "unidentified", "identity-twice", "identity-too-long".
+  Identified identify(const http::RequestHead& request, const Peer& peer, Caller& caller, http::Rejection& why) const;
+
+  // True when a field with this name decides who the caller is or what a request costs, so that a client may not
+  // have it removed by naming it in Connection. Does not cover X-Forwarded-For, which the gateway always rewrites.
+  bool is_identity_field(std::string_view name) const;
+
+  const AttributeNames& names() const { return names_; }
+
+ private:
+  enum class Fault : std::uint8_t { kNone, kUnknownKey, kNobody, kTwice, kTooLong };
+  struct Context {
+    const http::RequestHead& request;
+    const Peer& peer;
+    Caller& caller;
+  };
+  struct FieldCaller {
+    FieldName field;
+    AttributeId attribute;  // unused for API keys
+    bool is_key;
+    bool from_anyone;
+  };
+  struct Source {
+    config::PerAttribute::Source kind;
+    FieldName name;
+    AttributeId attribute;
+  };
+  struct FieldBypass {
+    FieldName field;
+    std::string value;
+    bool from_anyone;
+  };
+
+  void add_caller(const config::Caller& caller);
+  void add_sources();
+  void add_bypass(const config::Bypass& bypass);
+  void add_identity_fields(const config::Config& config);
+  Fault collect(const Context& context) const;
+  IpAddress locate(const Context& context) const;
+  Fault apply_callers(const Context& context) const;
+  Fault apply_key(std::string_view key, Attributes& attributes) const;
+  Fault apply_sources(const Context& context) const;
+  Single find_source(const Source& source, const Context& context) const;
+  Fault apply_bypass(const Context& context, const std::optional<IpAddress>& client) const;
+
+  AttributeNames names_;
+  ApiKeys keys_;
+  std::vector<IpNetwork> trusted_;
+  int ipv6_prefix_;
+  bool required_;
+  std::vector<FieldCaller> callers_;
+  std::vector<Source> sources_;
+  std::vector<FieldBypass> field_bypasses_;
+  std::vector<IpNetwork> bypass_networks_;
+  std::vector<FieldName> identity_fields_;
+};
+
+}  // namespace weir::identity

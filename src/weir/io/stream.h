@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A connected, non-blocking byte stream on an event loop. It is registered once, edge-triggered, and remembers
+// what the events said: a receive that could only answer EAGAIN is never tried. Whoever owns the stream names an
+// Observer that is notified after every event. Thread safety: the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "weir/io/event_loop.h"
+#include "weir/io/socket_address.h"
+#include "weir/io/waiter.h"
+
+namespace weir::io {
+
+enum class Transfer : std::uint8_t {
+  kDone,        // `bytes` bytes were moved
+  kWouldBlock,  // nothing moved; an event will tell
+  kEnded,       // the other side finished its half in order
+  kBroken,      // reset, or another fault of the connection
+};
+
+struct Transferred {
+  Transfer status;
+  std::size_t bytes = 0;
+};
+
+class Stream final : public EventSink {
+ public:
+  enum class Phase : std::uint8_t { kConnected, kConnecting };
+
+  // Takes over a socket. A fault (out of epoll memory) shows as a stream that is broken.
+  Stream(EventLoop& loop, Descriptor socket, Observer* observer, Phase phase = Phase::kConnected);
+  // Begins to connect; once the stream is `writable()` or has `hung_up()`, `connect_error()` tells how it ended.
+  static std::optional<Descriptor> start_connect(const SocketAddress& address);
+  ~Stream() { close(); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  void observe(Observer* observer) { observer_ = observer; }
+
+  Transferred receive(std::span<char> room);
+  Transferred send(std::string_view bytes);
+  // Asks the socket itself whether the other side has ended or spoken although no event told of it yet.
+  bool peek_ready() const;
+
+  bool is_open() const { return socket_.is_open(); }
+  bool readable() const { return readable_; }
+  bool writable() const { return writable_; }
+  // The other side finished its half, or the connection broke; received bytes may still be waiting.
+  bool peer_ended() const { return peer_ended_; }
+  // Neither direction works any more (a reset, or both sides have finished); received bytes may still be waiting.
+  bool hung_up() const { return hung_up_ || broken_; }
+  int connect_error() const;  // an errno, 0 when connected
+
+  void shutdown_send();
+  // The next close drops the connection with a reset, so that the other side cannot mistake it for an end.
+  void reset_on_close();
+  void close();
+
+  void on_events(std::uint32_t events) override;
+
+ private:
+  void break_off();
+
+  EventLoop& loop_;
+  Observer* observer_;
+  Descriptor socket_;
+  bool readable_ = false;
+  bool writable_ = true;
+  bool peer_ended_ = false;
+  bool hung_up_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace weir::io

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/policy/compiler.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <tuple>
+
+#include "weir/limit/token_bucket.h"
+
+namespace weir::policy {
+namespace {
+
+using config::PerAttribute;
+
+constexpr std::array<std::string_view, kMethods> kMethodTexts = {"GET",     "POST",  "PUT",   "DELETE", "CONNECT",
+                                                                 "OPTIONS", "TRACE", "PATCH", "other"};
+
+bool is_named(const PerAttribute& attribute, std::string_view name) {
+  return attribute.source == PerAttribute::Source::kAttribute && attribute.name == name;
+}
+
+bool names(const std::vector<PerAttribute>& per, std::string_view name) {
+  return std::ranges::any_of(per, [&](const PerAttribute& attribute) { return is_named(attribute, name); });
+}
+
+// Without repetitions, and without endpoint and method unless these are values of the subject.
+std::vector<PerAttribute> subject_attributes(const config::Limit& limit, bool spread) {
+  std::vector<PerAttribute> kept;
+  for (const PerAttribute& attribute : limit.per) {
+    if (spread && (is_named(attribute, "endpoint") || is_named(attribute, "method"))) continue;
+    if (std::ranges::find(kept, attribute) == kept.end()) kept.push_back(attribute);
+  }
+  return kept;
+}
+
+std::string_view source_prefix(PerAttribute::Source source) {
+  switch (source) {
+    case PerAttribute::Source::kHeader:
+      return "header:";
+    case PerAttribute::Source::kQuery:
+      return "query:";
+    case PerAttribute::Source::kCookie:
+      return "cookie:";
+    case PerAttribute::Source::kAttribute:
+      break;
+  }
+  return "";
+}
+
+// E.g. "partner,service"; what could be read differently is escaped.
+std::string kind_text(const std::vector<PerAttribute>& attributes, bool shadow) {
+  std::string text = shadow ? "shadow#" : "";
+  for (const PerAttribute& attribute : attributes) {
+    if (&attribute != attributes.data()) text += ',';
+    text += source_prefix(attribute.source);
+    for (const char c : attribute.name) {
+      if (c == ',' || c == '#' || c == '\\') text += '\\';
+      text += c;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::uint32_t method_number(std::string_view method) {
+  if (method == "HEAD") return 0;
+  const auto found = std::ranges::find(kMethodTexts, method);
+  return std::min(static_cast<std::uint32_t>(found - kMethodTexts.begin()), kMethods - 1);
+}
+
+std::string_view method_text(std::uint32_t number) { return kMethodTexts[number]; }
+
+Compiler::Compiler(const config::Config& config, const route::Router& router,
+                   const identity::AttributeNames& attribute_names)
+    : router_(router), names_(attribute_names) {
+  const std::size_t count = std::min<std::size_t>(config.limits.size(), Charges::kNone);
+  for (std::size_t index = 0; index < count; ++index) add_limit(config.limits[index]);
+  order_rules();
+  build_indexes(config);
+}
+
+void Compiler::add_limit(const config::Limit& limit) {
+  Rule rule;
+  rule.limit = static_cast<LimitIndex>(limits.size());
+  rule.missing = limit.missing;
+  rule.shadow = limit.mode == config::Mode::kShadow;
+  rule.services = limit.services;
+  std::ranges::sort(rule.services);
+  for (const std::string& name : limit.only_if_missing) rule.only_if_missing.push_back(id(name));
+  set_cost(limit.cost, rule);
+  LimitInfo info = make_info(limit, rule);
+  if (!info.variants.empty()) {  // else nobody is limited
+    place(limit, info, rule);
+    rules.push_back(std::move(rule));
+  }
+  limits.push_back(std::move(info));
+}
+
+LimitInfo Compiler::make_info(const config::Limit& limit, Rule& rule) const {
+  LimitInfo info{limit.name, limit.mode, limit.advertise, {}, {}};
+  rule.variant = add_variant(limit.rate, limit.burst, info);
+  for (const config::ByRate& by : limit.by) {
+    rule.alternatives.push_back({id(by.attribute), by.value, add_variant(by.rate, by.burst, info)});
+  }
+  return info;
+}
+
+VariantIndex Compiler::add_variant(const std::optional<config::Rate>& rate, std::int64_t burst,
+                                   LimitInfo& info) const {
+  if (!rate) return kUnlimited;
+  const auto bucket =
+      limit::TokenBucket::create({.count = rate->count, .period = rate->period.count(), .capacity = burst});
+  if (!bucket) return kUnlimited;
+  const limit::Limit wanted(*bucket);
+  const auto known = static_cast<std::size_t>(std::ranges::find(info.variants, wanted) - info.variants.begin());
+  if (known < info.variants.size()) return static_cast<VariantIndex>(known);
+  if (known >= kUnlimited) return kUnlimited;
+  info.variants.push_back(wanted);
+  info.variant_rates.push_back(*rate);
+  return static_cast<VariantIndex>(known);
+}
+
+void Compiler::set_cost(const config::Cost& cost, Rule& rule) const {
+  if (const auto* fixed = std::get_if<std::int64_t>(&cost)) {
+    rule.cost = std::min(*fixed, limit::TokenBucket::kMaxUnits);
+    return;
+  }
+  const auto& header = std::get<config::HeaderCost>(cost);
+  const limit::Cost most = limit::TokenBucket::kMaxUnits;
+  rule.cost = FieldCost{identity::FieldName(header.header), std::min(header.fallback, most),
+                        header.max > 0 ? std::min(header.max, most) : most};
+}
+
+void Compiler::place(const config::Limit& limit, const LimitInfo& info, Rule& rule) {
+  rule.spread = spread_of(limit);
+  const bool spread = rule.spread.size() <= kMaxSpread;
+  if (!spread) rule.spread = {};
+  rule.kind = kind_for(subject_attributes(limit, spread), rule.shadow, rule.spread.size());
+  rule.spread.first = static_cast<std::uint32_t>(layouts[rule.kind].slots.size());
+  add_slots(info, rule);
+}
+
+Spread Compiler::spread_of(const config::Limit& limit) const {
+  Spread spread;
+  spread.by_endpoint = names(limit.per, "endpoint");
+  spread.by_method = names(limit.per, "method");
+  if (spread.by_endpoint) spread.endpoints = static_cast<std::uint32_t>(router_.patterns().size()) + 1;
+  if (spread.by_method) spread.methods = kMethods;
+  return spread;
+}
+
+std::uint32_t Compiler::kind_for(const std::vector<PerAttribute>& per, bool shadow, std::uint32_t slots) {
+  const std::string text = kind_text(per, shadow);
+  for (int part = 1;; ++part) {
+    const std::string numbered = part == 1 ? text : text + '#' + std::to_string(part);
+    const auto known = kind_by_text_.find(numbered);
+    if (known == kind_by_text_.end()) return new_kind(numbered, per, shadow);
+    if (layouts[known->second].slots.size() + slots <= kMaxSlots) return known->second;
+  }
+}
+
+std::uint32_t Compiler::new_kind(const std::string& text, const std::vector<PerAttribute>& per, bool shadow) {
+  AccountKind kind;
+  kind.shadow = shadow;
+  for (const PerAttribute& attribute : per) kind.attributes.push_back(id(attribute));
+  const auto index = static_cast<std::uint32_t>(kinds.size());
+  kinds.push_back(std::move(kind));
+  layouts.push_back({text, {}});
+  kind_by_text_.emplace(text, index);
+  return index;
+}
+
+void Compiler::add_slots(const LimitInfo& info, const Rule& rule) {
+  auto& slots = layouts[rule.kind].slots;
+  for (std::uint32_t endpoint = 0; endpoint < rule.spread.endpoints; ++endpoint) {
+    std::string identity = info.name;
+    if (rule.spread.by_endpoint) {
+      identity += '\n';
+      const bool none = endpoint == router_.patterns().size();
+      if (!none) identity += router_.patterns()[endpoint].method + ' ' + router_.patterns()[endpoint].path;
+    }
+    for (std::uint32_t method = 0; method < rule.spread.methods; ++method) {
+      const std::string apart = rule.spread.by_method ? '\n' + std::string(method_text(method)) : "";
+      slots.push_back({identity + apart, info.variants});
+    }
+  }
+}
+
+// Enforced before shadow, narrow before wide, then as configured.
+void Compiler::order_rules() {
+  std::ranges::stable_sort(rules, {}, [&](const Rule& rule) {
+    const std::size_t values = kinds[rule.kind].attributes.size();
+    return std::tuple(rule.shadow, ~values, rule.kind, rule.limit);
+  });
+}
+
+void Compiler::build_indexes(const config::Config& config) {
+  indexes.by_service.resize(config.services.size());
+  indexes.by_pattern.resize(router_.patterns().size());
+  for (RuleIndex index = 0; index < rules.size(); ++index) {
+    const Rule& rule = rules[index];
+    const auto& match = config.limits[rule.limit].match;
+    for (const config::EndpointPattern& pattern : match) {
+      auto& list = indexes.by_pattern[router_.pattern_index(pattern)];
+      if (list.empty() || list.back() != index) list.push_back(index);
+    }
+    if (!match.empty()) continue;
+    if (rule.services.empty()) indexes.everywhere.push_back(index);
+    for (const std::size_t service : rule.services) indexes.by_service[service].push_back(index);
+  }
+}
+
+// A name that is not in AttributeNames would come from another configuration; the name list is never empty.
+identity::AttributeId Compiler::id(const PerAttribute& attribute) const { return *names_.find(attribute); }
+
+identity::AttributeId Compiler::id(const std::string& attribute) const {
+  return id(PerAttribute{PerAttribute::Source::kAttribute, attribute});
+}
+
+}  // namespace weir::policy

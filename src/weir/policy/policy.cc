@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/policy/policy.h"
+
+#include <algorithm>
+
+#include "weir/policy/compiler.h"
+
+namespace weir::policy {
+namespace {
+
+using identity::AttributeId;
+using identity::Attributes;
+
+constexpr std::uint32_t kNoKind = UINT32_MAX;
+constexpr std::uint32_t kAbsent = UINT32_MAX;  // in place of a length
+
+// Endpoint and method are always there: none is an endpoint, too.
+bool can_be_missing(AttributeId id) { return id != identity::kEndpoint && id != identity::kMethod; }
+
+std::string_view subject_value(AttributeId id, const Attributes& attributes) {
+  if (id == identity::kMethod) return method_text(method_number(attributes.get(id)));
+  return attributes.get(id);
+}
+
+// Each value with its length before it, so that no two lists of values give the same text.
+void append_value(std::string_view value, std::string& key) {
+  std::uint32_t size = value.empty() ? kAbsent : static_cast<std::uint32_t>(value.size());
+  for (int byte = 0; byte < 4; ++byte, size >>= 8) key += static_cast<char>(size & 0xFF);
+  key += value;
+}
+
+bool acts_on(const Rule& rule, const Attributes& attributes) {
+  return std::ranges::none_of(rule.only_if_missing, [&](AttributeId id) { return attributes.has(id); });
+}
+
+VariantIndex variant_for(const Rule& rule, const Attributes& attributes) {
+  for (const Rule::Alternative& alternative : rule.alternatives) {
+    if (attributes.get(alternative.attribute) == alternative.value) return alternative.variant;
+  }
+  return rule.variant;
+}
+
+bool serves(const Rule& rule, route::ServiceIndex service) {
+  return rule.services.empty() || std::ranges::find(rule.services, service) != rule.services.end();
+}
+
+// A decimal number, at most `max`; -1 when it is none.
+limit::Cost parse_cost(std::string_view text, limit::Cost max) {
+  limit::Cost cost = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return -1;
+    cost = std::min(cost * 10 + (c - '0'), max);  // max <= 10^12, so that this cannot overflow
+  }
+  return text.empty() ? -1 : cost;
+}
+
+// What a field says is at least 1, so that nobody passes for free. Said twice, the cost is the highest: an
+// additional line never makes a request cheaper.
+limit::Cost cost_of(const FieldCost& cost, const http::RequestHead& request) {
+  const identity::Single found = identity::find_field(request, cost.field);
+  if (found.twice) return cost.max;
+  const limit::Cost said = parse_cost(found.value, cost.max);
+  return said < 0 ? cost.fallback : std::max<limit::Cost>(said, 1);
+}
+
+limit::Cost cost_of(const Rule& rule, const http::RequestHead& request) {
+  const auto* fixed = std::get_if<limit::Cost>(&rule.cost);
+  return fixed ? *fixed : cost_of(std::get<FieldCost>(rule.cost), request);
+}
+
+std::uint16_t slot_of(const Spread& spread, const route::Route& route, std::string_view method) {
+  std::uint32_t slot = spread.first;
+  if (spread.by_endpoint) slot += std::min(route.endpoint, spread.endpoints - 1) * spread.methods;
+  if (spread.by_method) slot += method_number(method);
+  return static_cast<std::uint16_t>(slot);
+}
+
+}  // namespace
+
+// One request on its way through the rules.
+struct Policy::Scene {
+  const route::Route& route;
+  const http::RequestHead& request;
+  const Attributes& attributes;
+  std::uint32_t kind = kNoKind;  // of the rule before
+  bool lacks = false;            // this kind's subject misses a value
+  bool opened = false;           // this kind has an account in the charges
+};
+
+void Charges::clear() {
+  accounts.clear();
+  charges.clear();
+  limits.clear();
+  skipped.clear();
+  missing_refuses = kNone;
+}
+
+Policy::Policy(const config::Config& config, const route::Router& router, const identity::AttributeNames& names,
+               store::MemoryStore& store)
+    : store_(store) {
+  Compiler compiled(config, router, names);
+  for (std::size_t kind = 0; kind < compiled.kinds.size(); ++kind) {
+    compiled.kinds[kind].handle = store.adopt(compiled.layouts[kind]);
+  }
+  limits_ = std::move(compiled.limits);
+  rules_ = std::move(compiled.rules);
+  kinds_ = std::move(compiled.kinds);
+  indexes_ = std::move(compiled.indexes);
+}
+
+void Policy::charge(const route::Route& route, const http::RequestHead& request, const identity::Caller& caller,
+                    Charges& charges) const {
+  charges.clear();
+  if (caller.bypass) return;
+  find_rules(route, charges.rules);
+  Scene scene{route, request, caller.attributes};
+  for (const RuleIndex index : charges.rules) apply(rules_[index], scene, charges);
+}
+
+// All rules that name this service and one of the endpoint patterns, ascending, once each.
+void Policy::find_rules(const route::Route& route, std::vector<RuleIndex>& found) const {
+  found = indexes_.everywhere;
+  const auto& of_service = indexes_.by_service[route.service];
+  found.insert(found.end(), of_service.begin(), of_service.end());
+  for (const route::PatternIndex pattern : route.patterns) {
+    for (const RuleIndex index : indexes_.by_pattern[pattern]) {
+      if (serves(rules_[index], route.service)) found.push_back(index);
+    }
+  }
+  if (found.size() == indexes_.everywhere.size()) return;
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+}
+
+void Policy::apply(const Rule& rule, Scene& scene, Charges& charges) const {
+  if (!acts_on(rule, scene.attributes)) return;
+  const VariantIndex variant = variant_for(rule, scene.attributes);
+  if (variant == kUnlimited || !enter(rule, scene, charges)) return;
+  const std::string_view method = scene.attributes.get(identity::kMethod);
+  charges.charges.push_back({slot_of(rule.spread, scene.route, method), variant, cost_of(rule, scene.request)});
+  charges.limits.push_back({rule.limit, variant});
+  ++charges.accounts.back().count;
+}
+
+// Makes the last account the one that this rule charges; false when the rule has none because a value is missing.
+bool Policy::enter(const Rule& rule, Scene& scene, Charges& charges) const {
+  if (scene.kind != rule.kind) {
+    scene.kind = rule.kind;
+    scene.opened = false;
+    scene.lacks = std::ranges::any_of(kinds_[rule.kind].attributes, [&](AttributeId id) {
+      return can_be_missing(id) && !scene.attributes.has(id);
+    });
+  }
+  if (scene.lacks && rule.missing == config::Missing::kRefuse && !rule.shadow) {
+    charges.missing_refuses = std::min(charges.missing_refuses, rule.limit);
+    return false;
+  }
+  if (scene.lacks && rule.missing != config::Missing::kShare) {
+    charges.skipped.push_back(rule.limit);
+    return false;
+  }
+  if (!scene.opened || charges.accounts.back().count == Charges::kMaxRun) open_account(rule, scene, charges);
+  return true;
+}
+
+void Policy::open_account(const Rule& rule, Scene& scene, Charges& charges) const {
+  const auto first = static_cast<std::uint32_t>(charges.charges.size());
+  const AccountKind& kind = kinds_[rule.kind];
+  if (scene.opened) {  // the run of this account is full
+    charges.accounts.push_back({kind.handle, charges.accounts.back().subject, first, 0, kind.shadow});
+    return;
+  }
+  scene.opened = true;
+  charges.key.clear();
+  for (const AttributeId id : kind.attributes) append_value(subject_value(id, scene.attributes), charges.key);
+  charges.accounts.push_back({kind.handle, store_.subject(charges.key), first, 0, kind.shadow});
+}
+
+}  // namespace weir::policy

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which limits apply to a request, with which numbers and at which cost. Compiled from the configuration once:
+// limits with the same `per` (endpoint and method aside) become slots of one kind of account. Per request it yields
+// a short list of charges, grouped by account, narrowest account first (most values in `per`; then configuration
+// order). Knows neither stores' state nor HTTP beyond the fields that `cost` and `per` name.
+// Thread safety: a Policy is immutable; a Charges belongs to one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "weir/config/config.h"
+#include "weir/http/message.h"
+#include "weir/identity/identifier.h"
+#include "weir/limit/limit.h"
+#include "weir/policy/rule.h"
+#include "weir/route/router.h"
+#include "weir/store/account.h"
+#include "weir/store/memory/memory_store.h"
+
+namespace weir::policy {
+
+// What the parts behind the policy need to know about a limit.
+struct LimitInfo {
+  std::string name;
+  config::Mode mode = config::Mode::kEnforce;
+  bool advertise = true;
+  std::vector<limit::Limit> variants;       // `rate` unless it is unlimited, then the limited entries of `by`;
+                                            // equal ones once
+  std::vector<config::Rate> variant_rates;  // the same, as configured
+};
+
+struct ChargedLimit {
+  LimitIndex limit = 0;
+  VariantIndex variant = 0;
+};
+
+// The charges of one account: a run in Charges::charges.
+struct AccountCharges {
+  store::MemoryStore::Kind kind;
+  Fingerprint subject;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;  // at most Charges::kMaxRun
+  bool shadow = false;      // shadow limits have accounts of their own
+};
+
+// Reused from request to request.
+struct Charges {
+  std::vector<AccountCharges> accounts;  // enforced ones first, narrowest first; then shadow ones
+  std::vector<store::Charge> charges;    // sorted by account
+  std::vector<ChargedLimit> limits;      // parallel to charges
+  std::vector<LimitIndex> skipped;       // a `per` attribute was missing and the limit says skip
+  LimitIndex missing_refuses = kNone;    // the first limit with `missing: refuse` that lacks an attribute
+  std::string key;                       // room for joined values
+  std::vector<RuleIndex> rules;          // room for what may apply
+
+  static constexpr LimitIndex kNone = UINT16_MAX;
+  // What a store takes in one step. An account to which more limits apply at once is asked in several runs, which are
+  // composed like several accounts.
+  static constexpr std::uint32_t kMaxRun = 64;
+
+  void clear();
+};
+
+class Policy {
+ public:
+  // Puts the layouts in force in `store`, which must outlive this object. Requires: at most 65,534 limits, at most 254
+  // different rates in each, all of them in the ranges of limit::TokenBucket (the loader of the configuration sees
+  // to it; a rate that is not counts as unlimited).
+  Policy(const config::Config& config, const route::Router& router, const identity::AttributeNames& names,
+         store::MemoryStore& store);
+
+  // Requires: caller.attributes with kService, kEndpoint and kMethod set. A caller on the bypass list gets no charges.
+  // No allocation once the vectors have grown.
+  void charge(const route::Route& route, const http::RequestHead& request, const identity::Caller& caller,
+              Charges& charges) const;
+
+  const std::vector<LimitInfo>& limits() const { return limits_; }
+
+ private:
+  struct Scene;
+
+  void find_rules(const route::Route& route, std::vector<RuleIndex>& found) const;
+  void apply(const Rule& rule, Scene& scene, Charges& charges) const;
+  bool enter(const Rule& rule, Scene& scene, Charges& charges) const;
+  void open_account(const Rule& rule, Scene& scene, Charges& charges) const;
+
+  store::MemoryStore& store_;
+  std::vector<LimitInfo> limits_;
+  std::vector<Rule> rules_;
+  std::vector<AccountKind> kinds_;
+  RuleIndexes indexes_;
+};
+
+}  // namespace weir::policy

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Limits as they are applied to requests: configuration names replaced by numbers, everything that can be known
+// beforehand computed. Thread safety: immutable after compilation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "weir/config/config.h"
+#include "weir/identity/attributes.h"
+#include "weir/identity/sources.h"
+#include "weir/limit/outcome.h"
+#include "weir/route/router.h"
+#include "weir/store/memory/memory_store.h"
+
+namespace weir::policy {
+
+using LimitIndex = std::uint16_t;   // in Policy::limits(), configuration order
+using RuleIndex = std::uint16_t;    // in the order in which accounts are asked
+using VariantIndex = std::uint8_t;  // in LimitInfo::variants
+inline constexpr VariantIndex kUnlimited = UINT8_MAX;
+
+// A cost that a field of the request names.
+struct FieldCost {
+  identity::FieldName field;
+  limit::Cost fallback;
+  limit::Cost max;
+};
+
+// Where the counter of a limit is found among the slots of its account: one slot, or one for each endpoint (the last
+// one for requests without), each method, or each pair of them.
+struct Spread {
+  bool by_endpoint = false;
+  bool by_method = false;
+  std::uint32_t first = 0;
+  std::uint32_t endpoints = 1;
+  std::uint32_t methods = 1;
+
+  std::uint32_t size() const { return endpoints * methods; }
+};
+
+struct Rule {
+  struct Alternative {
+    identity::AttributeId attribute;
+    std::string value;
+    VariantIndex variant;
+  };
+
+  LimitIndex limit = 0;
+  std::uint32_t kind = 0;  // index of the AccountKind
+  Spread spread;
+  config::Missing missing = config::Missing::kSkip;
+  bool shadow = false;
+  VariantIndex variant = kUnlimited;
+  std::vector<Alternative> alternatives;
+  std::vector<identity::AttributeId> only_if_missing;
+  std::vector<std::size_t> services;  // ascending; empty: all
+  std::variant<limit::Cost, FieldCost> cost;
+};
+
+// What limits with the same `per` share.
+struct AccountKind {
+  store::MemoryStore::Kind handle;
+  std::vector<identity::AttributeId> attributes;  // whose values name the subject, in the order of `per`
+  bool shadow = false;
+};
+
+// The rules that a request has to look at. Each list is ascending.
+struct RuleIndexes {
+  std::vector<RuleIndex> everywhere;               // neither `match` nor `services`
+  std::vector<std::vector<RuleIndex>> by_service;  // `services` without `match`
+  std::vector<std::vector<RuleIndex>> by_pattern;  // `match`, whatever `services` says
+};
+
+// Methods that are counted apart; HEAD counts as GET, and all unknown ones count together.
+inline constexpr std::uint32_t kMethods = 9;
+std::uint32_t method_number(std::string_view method);
+std::string_view method_text(std::uint32_t number);
+
+}  // namespace weir::policy

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An account is everything that is counted for one subject; its limits are slots of one record, so that one atomic
+// step can admit a request by all of them or by none. A Layout says which slots a kind of account has.
+// Thread safety: layouts are immutable, the rest are plain values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "weir/base/fingerprint.h"
+#include "weir/limit/limit.h"
+
+namespace weir::store {
+
+// One counter of an account. Several variants share its state where the numbers depend on the caller (`by`): the
+// used amount is carried when a subject changes from one to another.
+struct Slot {
+  std::string identity;                 // stable across reloads: same text = same counter
+  std::vector<limit::Limit> variants;   // at least one, at most 255
+  bool operator==(const Slot&) const = default;
+};
+
+struct Layout {
+  std::string kind;         // stable across reloads; e.g. "partner,service"
+  std::vector<Slot> slots;  // at least one
+  bool operator==(const Layout&) const = default;
+};
+
+struct Charge {
+  std::uint16_t slot = 0;     // in Layout::slots
+  std::uint8_t variant = 0;   // in Slot::variants
+  limit::Cost cost = 1;       // 0: peek
+};
+
+}  // namespace weir::store
