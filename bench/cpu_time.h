@@ -15,12 +15,9 @@
 namespace weir::bench {
 
 struct CpuTime {
-  std::uint64_t running = 0;  // ns on a CPU
-  std::uint64_t waiting = 0;  // ns runnable, without a CPU: somebody else was on it
+  std::uint64_t running = 0;  // ns on a CPU, all threads that live
+  std::uint64_t waiting = 0;  // ns runnable without a CPU, of the thread that ran most: what strangers took from it
 };
-
-// All living threads of the process; zero when it is gone.
-CpuTime cpu_time_of(pid_t pid);
 
 // Processes to watch, by a name that several may share.
 using Watched = std::map<std::string, std::vector<pid_t>>;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a decision costs. "Two limits" is one call of MemoryStore::acquire with two charges, a bucket per second and
-// one per minute; accounts are visited in random order. The clock is not read. Counters: accounts and bytes as the
-// store reports them.
+// What a decision costs. "Two limits" is one call of MemoryStore::acquire with two charges, so many per minute and so
+// many per hour; the numbers are large enough to admit everything, as in bench/peers/decide. Accounts are visited in
+// random order. The clock is not read. Bytes are as the store reports them.
 #include <benchmark/benchmark.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -13,6 +14,12 @@
 #include <vector>
 
 #include "weir/base/fingerprint.h"
+#include "weir/decide/decider.h"
+#include "weir/identity/identifier.h"
+#include "weir/identity/testing/parsed_request.h"
+#include "weir/policy/policy.h"
+#include "weir/policy/testing/scene.h"
+#include "weir/route/router.h"
 #include "weir/store/memory/memory_store.h"
 
 namespace weir {
@@ -25,10 +32,13 @@ limit::Limit bucket(std::int64_t count, limit::Ticks period) {
   return limit::TokenBucket::create({.count = count, .period = period, .capacity = count}).value();
 }
 
+constexpr limit::Cost kPerMinute = 1'000'000'000;
+constexpr limit::Cost kPerHour = 3 * kPerMinute;
+
 store::Layout two_limits() {
   return {.kind = "partner",
-          .slots = {{.identity = "second", .variants = {bucket(100, kSecond)}},
-                    {.identity = "minute", .variants = {bucket(3000, 60 * kSecond)}}}};
+          .slots = {{.identity = "minute", .variants = {bucket(kPerMinute, 60 * kSecond)}},
+                    {.identity = "hour", .variants = {bucket(kPerHour, 3600 * kSecond)}}}};
 }
 
 constexpr std::array<store::Charge, 2> kCharges{{{.slot = 0}, {.slot = 1}}};
@@ -81,17 +91,15 @@ void report(benchmark::State& state, const Fixture& at) {
   state.counters["bytes/bucket"] = bytes / static_cast<double>(kCharges.size());
 }
 
-// Runs `decide(visit, now)`; time passes so that an account is asked for 25 requests per second and
-// practically all are admitted.
+// Runs `decide(visit, now)`, a microsecond apart.
 template <class Decide>
 void run(benchmark::State& state, const Fixture& at, Decide decide) {
   std::size_t next = static_cast<std::size_t>(state.thread_index()) * (kVisits / 2);
   limit::Ticks now = kSecond;
-  const limit::Ticks apart = kSecond / 25 / static_cast<limit::Ticks>(at.subjects.size());
   for (auto _ : state) {
     benchmark::DoNotOptimize(decide(next % kVisits, now));
     ++next;
-    now += apart;
+    now += 1000;
   }
   report(state, at);
 }
@@ -111,10 +119,10 @@ void two_limits_with_the_fingerprint(benchmark::State& state) {
   });
 }
 
-// A limit that is exhausted for ever: what a flood costs.
+// The second of two limits refuses: what a flood costs.
 void a_refusal(benchmark::State& state) {
   std::array<limit::Outcome, 2> outcomes;
-  const std::array<store::Charge, 2> charges{{{.slot = 0}, {.slot = 1, .cost = 2999}}};
+  const std::array<store::Charge, 2> charges{{{.slot = 0}, {.slot = 1, .cost = kPerHour}}};
   run(state, *shared, [&](std::size_t visit, limit::Ticks) {
     return shared->store.acquire(shared->kind, shared->visits[visit], charges, 0, outcomes);
   });
@@ -124,6 +132,44 @@ void a_fingerprint(benchmark::State& state) {
   const std::string bytes(static_cast<std::size_t>(state.range(0)), 'x');
   const FingerprintKey key{{1, 2}};
   for (auto _ : state) benchmark::DoNotOptimize(fingerprint(key, bytes));
+}
+
+config::Config per_partner() {
+  config::Limit minute = policy::testing::limit("minute", {"partner"}, kPerMinute);
+  config::Limit hour = policy::testing::limit("hour", {"partner"}, kPerHour);
+  hour.rate = config::Rate{kPerHour, std::chrono::hours(1)};
+  return policy::testing::with_limits({minute, hour});
+}
+
+// From a request whose caller is known to the decision: which limits apply, at which cost, all of them decided.
+void the_whole_way(benchmark::State& state) {
+  const auto partners = static_cast<std::size_t>(state.range(0));
+  const config::Config config = per_partner();
+  const route::Router router(config);
+  const identity::Identifier identifier(config);
+  store::MemoryStore store{{.max_accounts = 10'000'000, .key = {{1, 2}}}};
+  const policy::Policy policy(config, router, identifier.names(), store);
+  const decide::Decider decider(store);
+  const identity::testing::ParsedRequest request("GET /products/12345");
+  const http::RequestHead& head = request.head();
+  const Fixture& names = *shared;
+
+  route::Route route;
+  router.find(head.host, head.path, head.method, route);
+  identity::Caller caller;
+  caller.attributes.reset(identifier.names().size());
+  caller.attributes.set(identity::kMethod, head.method);
+  policy::Charges charges;
+  decide::Decision decision;
+  const auto decide = [&](const std::string& partner, limit::Ticks now) {
+    caller.attributes.set(identity::kPartner, partner);
+    policy.charge(route, head, caller, charges);
+    decider.decide(charges, now, decision);
+    return decision.admitted;
+  };
+  for (std::size_t i = 0; i < partners; ++i) decide(names.names[i], 0);
+  run(state, names,
+      [&](std::size_t visit, limit::Ticks now) { return decide(names.names[names.order[visit]], now); });
 }
 
 // One turn over all shards of a store in which nothing is full.
@@ -141,6 +187,7 @@ void by_size(benchmark::internal::Benchmark* bench) { bench->Setup(set_up)->Arg(
 
 BENCHMARK(two_limits_of_a_known_subject)->Apply(by_size)->ThreadRange(1, 2)->UseRealTime();
 BENCHMARK(two_limits_with_the_fingerprint)->Apply(by_size)->ThreadRange(1, 2)->UseRealTime();
+BENCHMARK(the_whole_way)->Apply(by_size)->UseRealTime();
 BENCHMARK(a_refusal)->Setup(set_up)->Arg(1)->Arg(10'000);
 BENCHMARK(a_sweep)->Setup(set_up)->Arg(10'000)->Arg(1'000'000);
 BENCHMARK(a_fingerprint)->Arg(8)->Arg(20)->Arg(40);

@@ -90,14 +90,14 @@ class Load {
     return true;
   }
 
-  // Opens the connections one after the other, with one request on each.
+  // Opens the connections one after the other, with one request on each. Sleeps between, since nothing is timed.
   bool run_and_hold() {
     for (Connection& connection : connections_) {
       if (!connect_one(connection)) return false;
       send_request(connection);
       const std::uint64_t wanted = histogram_.count() + 1;
       const auto end = Clock::now() + options_.patience;
-      while (histogram_.count() < wanted && errors_.sum() == 0 && Clock::now() < end) turn();
+      while (histogram_.count() < wanted && errors_.sum() == 0 && Clock::now() < end) wait_and_turn();
       if (histogram_.count() < wanted) ++errors_.stalled;
       if (errors_.sum() > 0) return false;
     }
@@ -154,6 +154,12 @@ class Load {
     const auto middle = Clock::now();
     if (loaded) busy_.load += middle - start;
     if (origin_.turn() > 0) busy_.origin += Clock::now() - middle;
+  }
+
+  void wait_and_turn() {
+    std::array<pollfd, 2> waiting{{{epoll_, POLLIN, 0}, {origin_.descriptor(), POLLIN, 0}}};
+    poll(waiting.data(), waiting.size(), 100);
+    turn();
   }
 
   std::size_t load_turn() {
@@ -242,12 +248,6 @@ class Load {
   Clock::duration elapsed_{};
 };
 
-void wait_for_end_of_input() {
-  std::array<char, 64> ignored;
-  while (read(STDIN_FILENO, ignored.data(), ignored.size()) > 0) {
-  }
-}
-
 // Is the origin until a line comes, so that the proxy can be started and tried meanwhile. Empty when input ends
 // first.
 std::string serve_until_line(Origin& origin) {
@@ -257,7 +257,7 @@ std::string serve_until_line(Origin& origin) {
     poll(waiting.data(), waiting.size(), -1);
     origin.turn();
     char byte = 0;
-    if (waiting[0].revents != 0 && read(STDIN_FILENO, &byte, 1) <= 0) return {};
+    if (waiting[0].revents != 0 && read(STDIN_FILENO, &byte, 1) <= 0) return line;
     if (waiting[0].revents != 0) line.push_back(byte);
   }
   line.pop_back();
@@ -281,6 +281,6 @@ int main(int argc, char** argv) {
   const bool ran = options->hold ? load.run_and_hold() : load.run();
   fmt::print("{}\n", load.to_json());
   std::fflush(stdout);
-  if (options->hold && ran) wait_for_end_of_input();
+  if (options->hold && ran) serve_until_line(origin);
   return load.valid() ? 0 : 1;
 }

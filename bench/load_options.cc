@@ -93,7 +93,8 @@ std::expected<LoadOptions, int> parse_load_options(int argc, char** argv) {
       "--serve", options.serve,
       "Port on which to be the origin too; the load begins when standard input has a line of NAME=PID, the "
       "processes whose CPU time is reported");
-  app.add_flag("--hold", options.hold, "One request on each connection, then keep all open until stdin ends");
+  app.add_flag("--hold", options.hold,
+               "One request on each connection, then keep all open until standard input has a line or ends");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

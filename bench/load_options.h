@@ -23,7 +23,7 @@ struct LoadOptions {
   std::chrono::nanoseconds patience{};  // a request that waits longer at the end has stalled
   int expected_status = 200;
   std::optional<std::size_t> expected_body;  // bytes
-  bool hold = false;                         // one request on each connection, then idle until standard input ends
+  bool hold = false;  // one request on each connection, then idle until standard input has a line or ends
   std::optional<std::uint16_t> serve;  // be the origin on this port too, and wait for a line of NAME=PID to begin
   Watched watched;
 };

@@ -54,7 +54,7 @@ std::size_t Origin::turn() {
   const std::size_t count = found < 0 ? 0 : static_cast<std::size_t>(found);
   for (std::size_t i = 0; i < count; ++i) {
     const int fd = events[i].data.fd;
-    fd == listener_ ? accept_one() : serve(fd);
+    fd == listener_ ? accept_all() : serve(fd);
   }
   return count;
 }
@@ -66,13 +66,13 @@ bool Origin::watch(int fd, std::uint32_t events) {
   return epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-void Origin::accept_one() {
-  const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if (fd < 0) return;
-  const auto index = static_cast<std::size_t>(fd);
-  if (partial_.size() <= index) partial_.resize(index + 1);
-  partial_[index].clear();
-  if (!watch(fd, EPOLLIN | EPOLLRDHUP | EPOLLET)) close(fd);
+void Origin::accept_all() {
+  for (int fd = 0; (fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
+    const auto index = static_cast<std::size_t>(fd);
+    if (partial_.size() <= index) partial_.resize(index + 1);
+    partial_[index].clear();
+    if (!watch(fd, EPOLLIN | EPOLLRDHUP | EPOLLET)) close(fd);
+  }
 }
 
 void Origin::serve(int fd) {

@@ -32,7 +32,7 @@ class Origin {
 
  private:
   bool watch(int fd, std::uint32_t events);
-  void accept_one();
+  void accept_all();
   void serve(int fd);
   void answer(int fd, std::size_t count);
 

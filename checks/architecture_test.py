@@ -47,6 +47,13 @@ class LayersTest(unittest.TestCase):
             "limit/limit_test.cc": source('#include "weir/store/account.h"\n'),
         }), [("limit/limit_test.cc", 2, "layers")])
 
+    def test_what_tests_share_is_for_tests_only(self):
+        self.assertEqual(faults_of({
+            "store/contract/suite.h": header("#include <gtest/gtest.h>\n"),
+            "store/memory/memory_store_test.cc": source('#include "weir/store/contract/suite.h"\n'),
+            "store/memory/memory_store.cc": source('#include "weir/store/contract/suite.h"\n'),
+        }), [("store/memory/memory_store.cc", 2, "tests")])
+
     def test_a_folder_without_a_place_is_reported(self):
         self.assertEqual(faults_of({"misc/things.h": header()}), [("misc/things.h", 1, "layers")])
 
@@ -167,7 +174,7 @@ class SizeTest(unittest.TestCase):
     def test_a_long_function_is_reported_at_its_first_line(self):
         body = "  f();\n" * 59
         for head in ["int f(int a) {", "class A {\n void f() {", "A::A() : b_{1}, c_{2} {",
-                     "namespace a {\nint f()\n{", "template <class T>\nvoid f(T t) {", "TEST(ATest, Works) {",
+                     "namespace a {\nint f()\n{", "template <class T>\nvoid f(T t) {", "static A make(B b) noexcept {",
                      "template <class T> struct A { void f() {"]:
             with self.subTest(head):
                 last_scope = "}" * head.count("{")
@@ -175,6 +182,10 @@ class SizeTest(unittest.TestCase):
                 self.assertEqual([rule for _, _, rule in faults_of({"base/a.cc": text})], ["function size"])
         self.assertEqual(faults_of({"base/a.cc": source(f"int a;\nint f() {{\n{body}}}\n")}),
                          [("base/a.cc", 3, "function size")])
+
+    def test_a_test_may_be_long(self):
+        text = source("TEST(ATest, Works) {\n" + "  f();\n" * 100 + "}\n")
+        self.assertEqual(faults_of({"base/a_test.cc": text}), [])
 
     def test_what_is_not_a_function_may_be_long(self):
         body = "  f();\n" * 100

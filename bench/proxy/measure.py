@@ -137,7 +137,8 @@ def system_calls(bench, name, binary, scenario, connections):
     output.unlink(missing_ok=True)
     with bench.ready(name, binary, scenario, connections, "--seconds", 1.5, "--warmup", 0, "--patience", 30) as (
             proxy, load):
-        counter = bench.programs.start(_counter_command(proxy.pids, output), bench.load_cpu,
+        # On the proxy's CPU, since the load spins on the other: strace and what it traces take turns anyway.
+        counter = bench.programs.start(_counter_command(proxy.pids, output), bench.proxy_cpu,
                                        log=bench.folder / "calls.log")
         time.sleep(0.4)  # until it is attached; an idle proxy calls nothing
         report = bench.run_load(load, proxy.pids)
@@ -147,16 +148,20 @@ def system_calls(bench, name, binary, scenario, connections):
 
 def idle_memory(bench, binary, connections):
     """User memory of weir in bytes for each of N idle keep-alive connections that have made a request."""
-    with bench.ready("weir", binary, peers.PROXIED, connections, "--hold", "--patience", 5) as (proxy, holder):
-        warm_up = bench.start_load(proxy.port, peers.PROXIED, 64, "--seconds", 0.5, "--patience", 5)
-        bench.run_load(warm_up)  # what is allocated once is there; the holder is the upstream
-        bench.programs.stop(warm_up)
-        time.sleep(0.3)  # until the closed connections are gone
+    with bench.ready("weir", binary, peers.PROXIED, 500, "--hold", "--patience", 5) as (proxy, first):
+        hold(bench, first, watched(proxy.pids))  # what is allocated once is there now; this one stays the upstream
         before = sum(map(anonymous_kib, proxy.pids))
-        holder.stdin.write(watched(proxy.pids))
-        holder.stdin.flush()
-        report = json.loads(holder.stdout.readline() or "{}")
-        if sum(report.get("errors", {"none": 1}).values()) > 0:
-            raise Failed(f"idle connections: {report} {tail(bench.folder / 'load.log')}")
+        second = bench.start_load(proxy.port, peers.PROXIED, connections, "--hold", "--patience", 5)
+        hold(bench, second)
         after = sum(map(anonymous_kib, proxy.pids))
+        bench.programs.stop(second)
         return {"connections": connections, "bytes_per_connection": (after - before) * 1024 / connections}
+
+
+def hold(bench, load, begin=""):
+    """Waits until all of the generator's connections are idle."""
+    load.stdin.write(begin)
+    load.stdin.flush()
+    report = json.loads(load.stdout.readline() or "{}")
+    if sum(report.get("errors", {"none": 1}).values()) > 0:
+        raise Failed(f"idle connections: {report} {tail(bench.folder / 'load.log')}")

@@ -77,7 +77,7 @@ def _haproxy(binary, scenario, values, folder):
 
 
 COMMANDS = {"weir": _weir, "nginx": _nginx, "haproxy": _haproxy}
-VERSION_OPTIONS = {"weir": "--version", "nginx": "-v", "haproxy": "-v"}
+VERSION_OPTIONS = {"weir": "version", "nginx": "-v", "haproxy": "-v"}
 
 
 def _write(template, values, folder):

@@ -59,9 +59,15 @@ def test_requests_that_nobody_limits_are_logged_too(launch, origin):
     assert entry["status"] == 200 and entry["service"] == "MAIN"
 
 
-@pytest.mark.parametrize("fields", [
-    {"X-Api-Key": "very-secret-key"}, {"Authorization": "Bearer very-secret-key"}, {"Cookie": "session=very-secret-key"},
-    {"X-Api-Key": "very-secret-key-that-is-unknown"}])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"X-Api-Key": "very-secret-key"},
+        {"Authorization": "Bearer very-secret-key"},
+        {"Cookie": "session=very-secret-key"},
+        {"X-Api-Key": "very-secret-key-that-is-unknown"},
+    ],
+)
 def test_secrets_are_not_in_the_log(launch, origin, fields):
     gateway = limited(launch, origin, log={"level": "debug", "access": "stdout"})
     gateway.ask(fields=fields)
@@ -69,10 +75,16 @@ def test_secrets_are_not_in_the_log(launch, origin, fields):
     assert "very-secret-key" not in gateway.output() + gateway.errors()
 
 
-@pytest.mark.parametrize("data", [
-    request_bytes(target="/\"a|b'c"), request_bytes(fields={"User-Agent": "\xff\xfe\"\\\x80", "X-Request-Id": "a\"b"}),
-    request_bytes(target="/" + "p" * 8000, fields={"User-Agent": "u" * 8000, "Referer": "r" * 20000}),
-    request_bytes(host="\x7f"), b"GET /\x00 HTTP/1.1\r\n\r\n"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        request_bytes(target="/\"a|b'c"),
+        request_bytes(fields={"User-Agent": '\xff\xfe"\\\x80', "X-Request-Id": 'a"b'}),
+        request_bytes(target="/" + "p" * 8000, fields={"User-Agent": "u" * 8000, "Referer": "r" * 20000}),
+        request_bytes(host="\x7f"),
+        b"GET /\x00 HTTP/1.1\r\n\r\n",
+    ],
+)
 def test_every_line_is_whole_json_and_at_most_8_kib(launch, origin, data):
     gateway = launch(origin)
     with RawClient(gateway.address) as client:

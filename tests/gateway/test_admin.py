@@ -11,21 +11,34 @@ from harness.poll import eventually
 
 CALLERS = [{"api_key": {"header": "X-Api-Key"}}]
 KEYS = [{"key": "key-acme", "partner": "acme"}]
-LIMITS = [{"name": "partner", "per": ["partner"], "rate": "2/h"},
-          {"name": "dark", "per": ["service"], "rate": "1/h", "mode": "shadow"}]
+LIMITS = [
+    {"name": "partner", "per": ["partner"], "rate": "2/h"},
+    {"name": "dark", "per": ["service"], "rate": "1/h", "mode": "shadow"},
+]
 ACME = {"X-Api-Key": "key-acme"}
 FAMILIES = {
-    "weir_requests_total": "counter", "weir_request_duration_seconds": "histogram", "weir_decisions_total": "counter",
-    "weir_decision_duration_seconds": "histogram", "weir_keys": "gauge", "weir_evictions_total": "counter",
-    "weir_config_reloads_total": "counter", "weir_config_last_success_timestamp_seconds": "gauge", "weir_build_info": "gauge",
+    "weir_requests_total": "counter",
+    "weir_request_duration_seconds": "histogram",
+    "weir_decisions_total": "counter",
+    "weir_decision_duration_seconds": "histogram",
+    "weir_keys": "gauge",
+    "weir_evictions_total": "counter",
+    "weir_config_reloads_total": "counter",
+    "weir_config_last_success_timestamp_seconds": "gauge",
+    "weir_build_info": "gauge",
 }
 
 
 @pytest.fixture
 def busy(launch, origin):
     """A gateway after 4 requests of acme (2 refused), 1 of nobody, 1 unroutable and 1 malformed."""
-    gateway = launch(origin, callers=CALLERS, keys=KEYS, limits=LIMITS,
-                     services={"SAUCE": {"upstream": "main", "paths": ["/sauce"]}})
+    gateway = launch(
+        origin,
+        callers=CALLERS,
+        keys=KEYS,
+        limits=LIMITS,
+        services={"SAUCE": {"upstream": "main", "paths": ["/sauce"]}},
+    )
     assert [gateway.ask("GET", "/sauce/secret-path", ACME).status for _ in range(4)] == [200, 200, 429, 429]
     assert gateway.ask("GET", "/sauce").status == 200
     assert gateway.ask("GET", "/none").status == 404
@@ -56,7 +69,12 @@ def test_health_is_never_limited_and_never_counted_as_traffic(launch, origin):
 
 def test_the_admin_listener_is_as_strict_as_any_other(launch, origin):
     gateway = launch(origin)
-    for data in (b"GET /livez HTTP/1.1\r\n\r\n", b"GET  /livez HTTP/1.1\r\nHost: a\r\n\r\n", b"\x00" * 64, b"GET /livez HTTP/1.1\nHost: a\n\n"):
+    for data in (
+        b"GET /livez HTTP/1.1\r\n\r\n",
+        b"GET  /livez HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"\x00" * 64,
+        b"GET /livez HTTP/1.1\nHost: a\n\n",
+    ):
         with RawClient(gateway.admin_address) as client:
             client.send(data)
             assert client.everything().startswith(b"HTTP/1.1 400 ")
@@ -121,7 +139,13 @@ def test_promtool_has_nothing_to_say(busy):
     promtool = shutil.which("promtool")
     if not promtool:
         pytest.skip("promtool is not installed")
-    done = subprocess.run([promtool, "check", "metrics"], input=busy.admin("/metrics").body, capture_output=True, timeout=20, check=False)
+    done = subprocess.run(
+        [promtool, "check", "metrics"],
+        input=busy.admin("/metrics").body,
+        capture_output=True,
+        timeout=20,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

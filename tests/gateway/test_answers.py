@@ -12,8 +12,10 @@ from harness.poll import eventually
 SIZE = b"Content-Length: 2\r\n\r\nok"
 
 
-@pytest.mark.parametrize("interim", [b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n",
-                                     b"HTTP/1.1 102 Processing\r\n\r\n"])
+@pytest.mark.parametrize(
+    "interim",
+    [b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n", b"HTTP/1.1 102 Processing\r\n\r\n"],
+)
 def test_interim_answers_are_passed_on(plain, interim):
     gateway, origin = plain
     origin.answer = replay(interim + interim + b"HTTP/1.1 200 OK\r\n" + SIZE, close=False)
@@ -39,6 +41,7 @@ def test_more_than_ten_interim_answers_are_too_many(plain, count, status):
 
 def test_head_gets_the_fields_of_get_and_no_body(plain):
     gateway, origin = plain
+
     def answer(exchange):
         exchange.read_body()
         exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 12345\r\nX-A: 1\r\n\r\n")
@@ -60,8 +63,12 @@ def test_head_gets_errors_of_the_gateway_without_a_body(launch, origin):
         assert client.is_quiet(0.05)
 
 
-@pytest.mark.parametrize("method, status_line", [("HEAD", b"200 OK"), ("GET", b"204 No Content"), ("GET", b"304 Not Modified")])
-def test_a_body_where_none_may_be_is_not_passed_and_its_connection_not_used_again(launch, origin, method, status_line):
+@pytest.mark.parametrize(
+    "method, status_line", [("HEAD", b"200 OK"), ("GET", b"204 No Content"), ("GET", b"304 Not Modified")]
+)
+def test_a_body_where_none_may_be_is_not_passed_and_its_connection_not_used_again(
+    launch, origin, method, status_line
+):
     origin.answer = replay(b"HTTP/1.1 " + status_line + b"\r\nContent-Length: 5\r\n\r\nhello", close=False)
     with launch(origin).connect() as client:
         response = client.ask(method, "/")
@@ -81,7 +88,7 @@ def test_204_has_no_length_even_if_the_upstream_sent_one(plain):
 
 def test_304_keeps_its_length_and_has_no_body(plain):
     gateway, origin = plain
-    origin.answer = replay(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 77\r\nETag: \"a\"\r\n\r\n", close=False)
+    origin.answer = replay(b'HTTP/1.1 304 Not Modified\r\nContent-Length: 77\r\nETag: "a"\r\n\r\n', close=False)
     with gateway.connect() as client:
         response = client.ask()
         assert response.fields.get("ETag") == '"a"' and response.fields.get("Content-Length", "77") == "77"
@@ -89,7 +96,9 @@ def test_304_keeps_its_length_and_has_no_body(plain):
 
 
 def test_http10_gets_a_chunked_answer_unchunked_and_ended_by_close(launch, origin):
-    origin.answer = replay(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", close=False)
+    origin.answer = replay(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", close=False
+    )
     for fields in ({}, {"Connection": "keep-alive"}):
         response = launch(origin).ask(version="HTTP/1.0", fields=fields)
         assert response.body == b"abcde" and "Transfer-Encoding" not in response.fields
@@ -104,10 +113,16 @@ def test_an_answer_without_length_becomes_chunked(launch, origin):
             assert response.framing == "chunked" and response.body == b"until the end"
 
 
-@pytest.mark.parametrize("head, body", [
-    (b"", b"until the reset"), (b"Content-Length: 100\r\n", b"short"), (b"Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\n"),
-    (b"Transfer-Encoding: chunked\r\n", b"5\r\nhel"), (b"Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\n0\r\n"),
-])
+@pytest.mark.parametrize(
+    "head, body",
+    [
+        (b"", b"until the reset"),
+        (b"Content-Length: 100\r\n", b"short"),
+        (b"Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\n"),
+        (b"Transfer-Encoding: chunked\r\n", b"5\r\nhel"),
+        (b"Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\n0\r\n"),
+    ],
+)
 @pytest.mark.parametrize("end", ["reset", "close"])
 def test_an_answer_that_breaks_off_is_cut_and_never_ended_as_if_whole(plain, head, body, end):
     gateway, origin = plain
@@ -133,7 +148,9 @@ def test_an_answer_that_breaks_off_is_cut_and_never_ended_as_if_whole(plain, hea
 
 def test_a_broken_chunk_in_an_answer_cuts_it(plain):
     gateway, origin = plain
-    origin.answer = replay(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nxyz\r\nmore\r\n0\r\n\r\n")
+    origin.answer = replay(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nxyz\r\nmore\r\n0\r\n\r\n"
+    )
     with gateway.connect() as client:
         client.send(request_bytes())
         try:
@@ -143,16 +160,30 @@ def test_a_broken_chunk_in_an_answer_cuts_it(plain):
 
 
 BROKEN_HEADS = [
-    b"HTTP/1.1 20 OK\r\n" + SIZE, b"HTTP/1.1 2000 OK\r\n" + SIZE, b"HTTP/1.1 abc OK\r\n" + SIZE, b"HTTP/2 200 OK\r\n" + SIZE,
-    b"HTTP/1.1 099 No\r\n" + SIZE, b"HTTP/1.1 600 No\r\n" + SIZE, b"HTTP/1.1 200 OK\nContent-Length: 0\n\n",
-    b"HTTP/1.1 200 OK\r\nX Y: 1\r\n" + SIZE, b"HTTP/1.1 200 OK\r\nX: a\x00b\r\n" + SIZE, b"HTTP/1.1 200 OK\r\n X: fold\r\n" + SIZE,
-    b"HTTP/1.1 200 OK\r\nX: 1\r\n folded\r\n" + SIZE, b"HTTP/1.1 200 OK\r\nno colon\r\n" + SIZE,
-    b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!", b"HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nok",
+    b"HTTP/1.1 20 OK\r\n" + SIZE,
+    b"HTTP/1.1 2000 OK\r\n" + SIZE,
+    b"HTTP/1.1 abc OK\r\n" + SIZE,
+    b"HTTP/2 200 OK\r\n" + SIZE,
+    b"HTTP/1.1 099 No\r\n" + SIZE,
+    b"HTTP/1.1 600 No\r\n" + SIZE,
+    b"HTTP/1.1 200 OK\nContent-Length: 0\n\n",
+    b"HTTP/1.1 200 OK\r\nX Y: 1\r\n" + SIZE,
+    b"HTTP/1.1 200 OK\r\nX: a\x00b\r\n" + SIZE,
+    b"HTTP/1.1 200 OK\r\n X: fold\r\n" + SIZE,
+    b"HTTP/1.1 200 OK\r\nX: 1\r\n folded\r\n" + SIZE,
+    b"HTTP/1.1 200 OK\r\nno colon\r\n" + SIZE,
+    b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!",
+    b"HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nok",
     b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
-    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\n\r\n",
-    b"HTTP/1.1 200 OK\r\n" + b"X: " + b"v" * 66000 + b"\r\n" + SIZE, b"HTTP/1.1 200 OK\r\n" + b"X: 1\r\n" * 101 + SIZE,
-    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: 1",
-    b"garbage", b"\x00", b"HTTP/1.1 103 Early\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\n" + b"X: " + b"v" * 66000 + b"\r\n" + SIZE,
+    b"HTTP/1.1 200 OK\r\n" + b"X: 1\r\n" * 101 + SIZE,
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nX: 1",
+    b"garbage",
+    b"\x00",
+    b"HTTP/1.1 103 Early\r\n\r\n",
 ]
 
 
@@ -212,8 +243,10 @@ def test_the_upstream_may_answer_before_it_read_the_body(launch, origin):
 
 def test_trailers_of_an_answer_are_dropped(plain):
     gateway, origin = plain
-    origin.answer = replay(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nok\r\n0\r\nX-T: 1\r\nSet-Cookie: a=b\r\n\r\n",
-                           close=False)
+    origin.answer = replay(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nok\r\n0\r\nX-T: 1\r\nSet-Cookie: a=b\r\n\r\n",
+        close=False,
+    )
     response = gateway.ask()
     assert response.body == b"ok" and not response.trailers.pairs
 

@@ -22,24 +22,29 @@ limits:
     per: [partner, service]
     rate: 20/s
 """
+LISTEN = "listeners: [{address: 127.0.0.1:1}]\n"
 BROKEN = [  # (configuration, line of the error, a word of the message)
-    ("listeners: [{address: 127.0.0.1:1}]\nservises: {}\n", 2, "services"),
-    ("listeners: [{address: 127.0.0.1:1}]\nupstreams:\n  main: {url: http://a, timeout: 1s}\n", 3, "timeouts"),
+    (LISTEN + "servises: {}\n", 2, "services"),
+    (LISTEN + "upstreams:\n  main: {url: http://a, timeout: 1s}\n", 3, "timeouts"),
     ("listeners:\n  - address: 127.0.0.1:99999\n", 2, "address"),
     ("listeners:\n  - adress: 127.0.0.1:1\n", 2, "address"),
-    ("listeners: [{address: 127.0.0.1:1}]\nservices:\n  MAIN:\n    upstream: nowhere\n", 4, "nowhere"),
-    ("listeners: [{address: 127.0.0.1:1}]\nlimits:\n  - name: a\n    per: [service]\n    rate: 20/fortnight\n", 5, "rate"),
-    ("listeners: [{address: 127.0.0.1:1}]\nlimits:\n  - name: a\n    per: [servise]\n    rate: 20/s\n", 4, "service"),
-    ("listeners: [{address: 127.0.0.1:1}]\nlimits:\n  - {name: a, per: [service], rate: 1/s}\n  - {name: a, per: [service], rate: 1/s}\n", 4, "a"),
-    ("listeners: [{address: 127.0.0.1:1}]\nlimits:\n  - per: [service]\n    rate: 1/s\n", 3, "name"),
-    ("listeners: [{address: 127.0.0.1:1}]\nlimits:\n  - {name: a, per: [service], rate: 1000000/month}\n", 3, "calendar"),
-    ("listeners: [{address: 127.0.0.1:1}]\nlimits:\n  - {name: a, per: [service], rate: 1/s, algorithm: token_buckets}\n", 3, "token_bucket"),
-    ("listeners: [{address: 127.0.0.1:1}]\nresponses: {ratelimit: structred}\n", 2, "structured"),
-    ("listeners: [{address: 127.0.0.1:1}]\nlog: {level: [info]}\n", 2, "level"),
-    ("listeners: [{address: 127.0.0.1:1}]\ncallers:\n  - header: {name: X-User, attribute: user}\n", 3, "from"),
-    ("listeners: [{address: 127.0.0.1:1}]\ntrusted_proxies: [10.0.0.0/33]\n", 2, "10.0.0.0/33"),
-    ("listeners: [{address: 127.0.0.1:1}]\nidentify: maybe\n", 2, "optional"),
-    ("listeners: [{address: 127.0.0.1:1}]\nhttp: {head: soon}\n", 2, "head"),
+    (LISTEN + "services:\n  MAIN:\n    upstream: nowhere\n", 4, "nowhere"),
+    (LISTEN + "limits:\n  - name: a\n    per: [service]\n    rate: 20/fortnight\n", 5, "rate"),
+    (LISTEN + "limits:\n  - name: a\n    per: [servise]\n    rate: 20/s\n", 4, "service"),
+    (
+        LISTEN + "limits:\n  - {name: a, per: [service], rate: 1/s}\n  - {name: a, per: [service], rate: 1/s}\n",
+        4,
+        "a",
+    ),
+    (LISTEN + "limits:\n  - per: [service]\n    rate: 1/s\n", 3, "name"),
+    (LISTEN + "limits:\n  - {name: a, per: [service], rate: 1000000/month}\n", 3, "calendar"),
+    (LISTEN + "limits:\n  - {name: a, per: [service], rate: 1/s, algorithm: token_buckets}\n", 3, "token_bucket"),
+    (LISTEN + "responses: {ratelimit: structred}\n", 2, "structured"),
+    (LISTEN + "log: {level: [info]}\n", 2, "level"),
+    (LISTEN + "callers:\n  - header: {name: X-User, attribute: user}\n", 3, "from"),
+    (LISTEN + "trusted_proxies: [10.0.0.0/33]\n", 2, "10.0.0.0/33"),
+    (LISTEN + "identify: maybe\n", 2, "optional"),
+    (LISTEN + "http: {head: soon}\n", 2, "head"),
     ("listeners: [{address: 127.0.0.1:1}\nworkers: 2\n", None, ""),
     ("admin: {address: 0.0.0.0:9090}\nlisteners: [{address: 127.0.0.1:1}]\n", 1, "token"),
     ("upstreams: {}\n", None, "listeners"),
@@ -51,7 +56,15 @@ def weir(binary, tmp_path):
     def run(*arguments, config=None):
         if config is not None:
             (tmp_path / "weir.yaml").write_text(config)
-        return subprocess.run([binary, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False, stdin=subprocess.DEVNULL)
+        return subprocess.run(
+            [binary, *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
 
     return run
 
@@ -61,8 +74,20 @@ def test_version_prints_a_version(weir):
     assert done.returncode == 0 and re.search(r"\d+\.\d+\.\d+", done.stdout)
 
 
-@pytest.mark.parametrize("arguments", [[], ["runn"], ["run"], ["check"], ["run", "a", "b"], ["--nonsense"], ["check", "a", "--xml"], ["echo"],
-                                       ["echo", "--address", "nonsense"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["runn"],
+        ["run"],
+        ["check"],
+        ["run", "a", "b"],
+        ["--nonsense"],
+        ["check", "a", "--xml"],
+        ["echo"],
+        ["echo", "--address", "nonsense"],
+    ],
+)
 def test_wrong_usage_exits_with_2(weir, arguments):
     done = weir(*arguments)
     assert done.returncode == 2, done
@@ -95,14 +120,17 @@ def test_a_bad_file_is_explained_and_exits_with_78(weir, command, number):
 
 
 def test_all_errors_are_reported_at_once_with_line_and_caret(weir):
-    config = "listeners:\n  - adress: 127.0.0.1:1\nlimits:\n  - name: a\n    per: [service]\n    rate: fast\nworkers: many\n"
+    config = (
+        "listeners:\n  - adress: 127.0.0.1:1\nlimits:\n"
+        "  - name: a\n    per: [service]\n    rate: fast\nworkers: many\n"
+    )
     text = (lambda done: done.stdout + done.stderr)(weir("check", "weir.yaml", config=config))
     assert {match for match in re.findall(r"weir\.yaml:(\d+):\d+: error:", text)} >= {"2", "6", "7"}, text
     assert "  - adress: 127.0.0.1:1" in text and re.search(r"^[ |0-9]*\^", text, re.M), text
 
 
 def test_a_suggestion_is_made_for_a_near_word(weir):
-    done = weir("check", "weir.yaml", config="listeners: [{address: 127.0.0.1:1}]\nlimits:\n  - {name: a, per: [service], rat: 1/s}\n")
+    done = weir("check", "weir.yaml", config=LISTEN + "limits:\n  - {name: a, per: [service], rat: 1/s}\n")
     assert re.search(r"\brate\b", done.stdout + done.stderr)
 
 
@@ -153,15 +181,36 @@ def test_the_schema_is_json_and_knows_every_top_level_key(weir):
     assert done.returncode == 0
     schema = json.loads(done.stdout)
     text = json.dumps(schema)
-    for key in ("listeners", "admin", "trusted_proxies", "ipv6_prefix", "upstreams", "services", "callers", "keys", "identify", "bypass",
-                "limits", "store", "responses", "log", "workers", "http", "shutdown"):
+    for key in (
+        "listeners",
+        "admin",
+        "trusted_proxies",
+        "ipv6_prefix",
+        "upstreams",
+        "services",
+        "callers",
+        "keys",
+        "identify",
+        "bypass",
+        "limits",
+        "store",
+        "responses",
+        "log",
+        "workers",
+        "http",
+        "shutdown",
+    ):
         assert f'"{key}"' in text, key
 
 
 def test_echo_answers_every_request(binary, tmp_path):
     port = free_port()
-    with subprocess.Popen([binary, "echo", "--address", f"127.0.0.1:{port}"], cwd=tmp_path, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL) as echo:
+    with subprocess.Popen(
+        [binary, "echo", "--address", f"127.0.0.1:{port}"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as echo:
         try:
             client = eventually(lambda: connected(port), what="the echo server")
             with client:

@@ -12,12 +12,14 @@ from harness.poll import eventually
 
 def test_a_thousand_requests_in_one_segment_are_answered_in_order(launch, origin):
     origin.answer = lambda exchange: reply(body=exchange.request.target.encode())(exchange)
-    gateway = launch(origin, limits=[{"name": "all", "per": ["service"], "rate": "2000/h"}])
+    gateway = launch(origin, limits=[{"name": "all", "per": ["service"], "rate": "2000/day"}])
     with gateway.connect() as client:
         client.send(b"".join(request_bytes(target=f"/{index}") for index in range(1000)))
         responses = [client.response() for _ in range(1000)]
         assert [response.body.decode() for response in responses] == [f"/{index}" for index in range(1000)]
-        assert [int(response.fields.get("X-RateLimit-Remaining")) for response in responses] == list(range(1999, 999, -1))
+        assert [int(response.fields.get("X-RateLimit-Remaining")) for response in responses] == list(
+            range(1999, 999, -1)
+        )
     assert len(origin.links) == 1
 
 
@@ -70,7 +72,9 @@ def test_unanswered_requests_wait_in_the_socket_and_not_in_memory(launch, origin
 
 
 def test_a_request_may_be_split_at_every_byte(launch, origin):
-    data = request_bytes("POST", "/p?q", {"Transfer-Encoding": "chunked", "X-A": "b"}, b"5;x\r\nhello\r\n0\r\nT: v\r\n\r\n")
+    data = request_bytes(
+        "POST", "/p?q", {"Transfer-Encoding": "chunked", "X-A": "b"}, b"5;x\r\nhello\r\n0\r\nT: v\r\n\r\n"
+    )
     with launch(origin).connect() as client:
         for cut in range(1, len(data)):
             client.send(data[:cut])
@@ -81,9 +85,18 @@ def test_a_request_may_be_split_at_every_byte(launch, origin):
     assert len(origin.requests) == len(data) - 1
 
 
-@pytest.mark.parametrize("version, connection, stays", [
-    ("HTTP/1.1", None, True), ("HTTP/1.1", "close", False), ("HTTP/1.1", "Close", False), ("HTTP/1.1", "x, close", False),
-    ("HTTP/1.0", None, False), ("HTTP/1.0", "keep-alive", True), ("HTTP/1.0", "close", False)])
+@pytest.mark.parametrize(
+    "version, connection, stays",
+    [
+        ("HTTP/1.1", None, True),
+        ("HTTP/1.1", "close", False),
+        ("HTTP/1.1", "Close", False),
+        ("HTTP/1.1", "x, close", False),
+        ("HTTP/1.0", None, False),
+        ("HTTP/1.0", "keep-alive", True),
+        ("HTTP/1.0", "close", False),
+    ],
+)
 def test_the_client_says_whether_a_connection_stays(plain, version, connection, stays):
     gateway, origin = plain
     fields = {"Connection": connection} if connection else {}
@@ -125,19 +138,32 @@ def test_an_idle_upstream_connection_that_ended_is_noticed_before_it_is_used(lau
 
 def failing_once(how):
     """The first request is read and then its connection ends without an answer byte; later ones are answered."""
+
     def answer(exchange):
         exchange.read_body()
         if len(exchange.origin.begun) == 1:
             exchange.reset() if how == "reset" else exchange.close()
         else:
             reply()(exchange)
+
     return answer
 
 
 @pytest.mark.parametrize("how", ["reset", "close"])
-@pytest.mark.parametrize("method, body, tries, status", [
-    ("GET", None, 2, 200), ("HEAD", None, 2, 200), ("OPTIONS", None, 2, 200), ("DELETE", None, 2, 200), ("PUT", b"small", 2, 200),
-    ("POST", b"x", 1, 502), ("POST", None, 1, 502), ("PATCH", b"x", 1, 502), ("PROPFIND", None, 1, 502)])
+@pytest.mark.parametrize(
+    "method, body, tries, status",
+    [
+        ("GET", None, 2, 200),
+        ("HEAD", None, 2, 200),
+        ("OPTIONS", None, 2, 200),
+        ("DELETE", None, 2, 200),
+        ("PUT", b"small", 2, 200),
+        ("POST", b"x", 1, 502),
+        ("POST", None, 1, 502),
+        ("PATCH", b"x", 1, 502),
+        ("PROPFIND", None, 1, 502),
+    ],
+)
 def test_only_safe_or_idempotent_requests_are_sent_twice(launch, origin, how, method, body, tries, status):
     origin.answer = failing_once(how)
     assert launch(origin).ask(method, "/", body=body).status == status

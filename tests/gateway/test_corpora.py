@@ -29,8 +29,9 @@ def test_every_request_case_is_judged_as_the_specification_says(launch, origin, 
 
 def test_a_request_case_sent_byte_by_byte_ends_as_it_does_in_one_piece(launch, origin, corpora):
     gateway = open_gateway(launch, origin)
-    cases = [case for case in load_cases(corpora)
-             if not case.is_response and sum(map(len, case.steps)) <= BYTEWISE_UP_TO]
+    cases = [
+        case for case in load_cases(corpora) if not case.is_response and sum(map(len, case.steps)) <= BYTEWISE_UP_TO
+    ]
     whole, _ = play_all(gateway.address, origin, cases)
     cut, faults = play_all(gateway.address, origin, cases, run=1, byte_by_byte=True)
     for case in cases:

@@ -153,7 +153,9 @@ def test_a_stop_under_load_loses_no_request(launch, origin):
         gateway.signal(signal.SIGTERM)
         assert gateway.exit_code() == 0
     result = load.result
-    assert result["answered"] > 100 and result["lost"] == 0 and result["truncated"] == 0 and result["timeout"] == 0, json.dumps(result)
+    assert (
+        result["answered"] > 100 and result["lost"] == 0 and result["truncated"] == 0 and result["timeout"] == 0
+    ), json.dumps(result)
     assert set(result["status"]) == {"200"}, json.dumps(result)
 
 

@@ -78,8 +78,12 @@ def test_a_trusted_user_is_enough_where_somebody_must_be_known(launch, origin):
 
 
 def test_all_callers_are_tried_and_each_yields_attributes(launch, origin):
-    gateway = launch(origin, callers=CALLERS + from_("anyone"), keys=KEYS,
-                     limits=[{"name": "both", "per": ["partner", "user"], "rate": "1/h"}])
+    gateway = launch(
+        origin,
+        callers=CALLERS + from_("anyone"),
+        keys=KEYS,
+        limits=[{"name": "both", "per": ["partner", "user"], "rate": "1/h"}],
+    )
     fields = {"X-Api-Key": "key-acme", "X-User-Id": "u1"}
     assert [gateway.ask(fields=fields).status for _ in range(2)] == [200, 429]
     assert gateway.ask(fields={**fields, "X-User-Id": "u2"}).status == 200
@@ -89,9 +93,22 @@ def test_all_callers_are_tried_and_each_yields_attributes(launch, origin):
 def test_no_value_can_choose_the_account_of_another(launch, origin):
     callers = [{"header": {"name": f"X-{name}", "attribute": name, "from": "anyone"}} for name in ("tenant", "user")]
     gateway = launch(origin, callers=callers, limits=[{"name": "both", "per": ["tenant", "user"], "rate": "1/h"}])
-    pairs = [("a", "b:c"), ("a:b", "c"), ("a,b", "c"), ("a", "b,c"), ("a_b", "c"), ("a", "b_c"), ("a\\", "c"), ("a}", "{c"), ("a", "}c"),
-             ("a%3Ab", "c"), ("a b", "c")]
-    assert [gateway.ask(fields={"X-tenant": tenant, "X-user": user}).status for tenant, user in pairs] == [200] * len(pairs)
+    pairs = [
+        ("a", "b:c"),
+        ("a:b", "c"),
+        ("a,b", "c"),
+        ("a", "b,c"),
+        ("a_b", "c"),
+        ("a", "b_c"),
+        ("a\\", "c"),
+        ("a}", "{c"),
+        ("a", "}c"),
+        ("a%3Ab", "c"),
+        ("a b", "c"),
+    ]
+    assert [gateway.ask(fields={"X-tenant": tenant, "X-user": user}).status for tenant, user in pairs] == [200] * len(
+        pairs
+    )
 
 
 def test_values_are_compared_without_the_space_around_them(launch, origin):

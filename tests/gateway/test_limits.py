@@ -8,8 +8,11 @@ import pytest
 from harness import RawClient, request_bytes
 
 CALLERS = [{"api_key": {"header": "X-Api-Key"}}]
-KEYS = [{"key": "key-acme", "partner": "acme", "plan": "free"}, {"key": "key-bolt", "partner": "bolt", "plan": "premium"},
-        {"key_sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "partner": "hashed"}]
+KEYS = [
+    {"key": "key-acme", "partner": "acme", "plan": "free"},
+    {"key": "key-bolt", "partner": "bolt", "plan": "premium"},
+    {"key_sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "partner": "hashed"},
+]
 ACME, BOLT, HASHED = ({"X-Api-Key": key} for key in ("key-acme", "key-bolt", "test"))
 GLOBAL = {"name": "partner-service", "per": ["partner", "service"], "rate": "20/h"}
 ENDPOINT = {"name": "create-product", "per": ["partner", "service"], "match": ["POST /products"], "rate": "2/h"}
@@ -78,18 +81,28 @@ def test_a_limit_can_name_its_services(launch, origin):
     assert statuses(gateway, 2, "GET", "/b", ACME) == [200, 200]
 
 
-@pytest.mark.parametrize("target", ["//products", "/./products", "/b/../products", "/%70roducts", "/products/", "/products?x=1",
-                                    "/products?"])
+@pytest.mark.parametrize(
+    "target",
+    ["//products", "/./products", "/b/../products", "/%70roducts", "/products/", "/products?x=1", "/products?"],
+)
 def test_spellings_of_one_path_share_a_counter(launch, origin, target):
     gateway = limited(launch, origin, {**ENDPOINT, "rate": "1/h"})
     assert statuses(gateway, 1, "POST", "/products", ACME, b"x") == [200]
     assert statuses(gateway, 1, "POST", target, ACME, b"x") == [429]
 
 
-@pytest.mark.parametrize("pattern, hit, miss", [
-    ("GET /reports/*", ["/reports/1", "/reports/1/2"], ["/report/1", "/x/reports/1"]),
-    ("GET /items/{id}/reviews", ["/items/1/reviews", "/items/a%2Fb/reviews"], ["/items/1", "/items/1/2/reviews", "/items/reviews"]),
-    ("GET /a", ["/a", "/a/"], ["/A", "/ab", "/a/b"])])
+@pytest.mark.parametrize(
+    "pattern, hit, miss",
+    [
+        ("GET /reports/*", ["/reports/1", "/reports/1/2"], ["/report/1", "/x/reports/1"]),
+        (
+            "GET /items/{id}/reviews",
+            ["/items/1/reviews", "/items/a%2Fb/reviews"],
+            ["/items/1", "/items/1/2/reviews", "/items/reviews"],
+        ),
+        ("GET /a", ["/a", "/a/"], ["/A", "/ab", "/a/b"]),
+    ],
+)
 def test_patterns_match_by_whole_segments(launch, origin, pattern, hit, miss):
     gateway = limited(launch, origin, {"name": "m", "per": ["service"], "match": [pattern], "rate": "50/h"})
     for target in hit:
@@ -110,21 +123,31 @@ def test_a_method_override_changes_nothing(launch, origin):
 
 
 def test_a_plan_can_have_its_own_rate(launch, origin):
-    gateway = limited(launch, origin, {"name": "p", "per": ["partner"], "rate": "3/h", "by": {"plan": {"free": "1/h", "premium": "2/h"}}})
+    gateway = limited(
+        launch,
+        origin,
+        {"name": "p", "per": ["partner"], "rate": "3/h", "by": {"plan": {"free": "1/h", "premium": "2/h"}}},
+    )
     assert statuses(gateway, 3, fields=ACME) == [200, 429, 429]
     assert statuses(gateway, 3, fields=BOLT) == [200, 200, 429]
     assert statuses(gateway, 4, fields=HASHED) == [200, 200, 200, 429]
 
 
 def test_an_unlimited_plan_is_never_refused(launch, origin):
-    gateway = limited(launch, origin, {"name": "p", "per": ["partner"], "rate": "1/h", "by": {"plan": {"premium": "unlimited"}}})
+    gateway = limited(
+        launch, origin, {"name": "p", "per": ["partner"], "rate": "1/h", "by": {"plan": {"premium": "unlimited"}}}
+    )
     assert statuses(gateway, 50, fields=BOLT) == [200] * 50
     assert "RateLimit" not in gateway.ask(fields=BOLT).fields
     assert statuses(gateway, 2, fields=ACME) == [200, 429]
 
 
 def test_a_fixed_cost_is_taken_for_each_request(launch, origin):
-    gateway = limited(launch, origin, {"name": "report", "per": ["partner"], "match": ["GET /reports/*"], "rate": "100/h", "cost": 20})
+    gateway = limited(
+        launch,
+        origin,
+        {"name": "report", "per": ["partner"], "match": ["GET /reports/*"], "rate": "100/h", "cost": 20},
+    )
     assert statuses(gateway, 6, "GET", "/reports/1", ACME) == [200] * 5 + [429]
 
 
@@ -148,7 +171,11 @@ def test_requests_without_the_attribute_can_share_an_account(launch, origin):
 
 
 def test_a_limit_can_hold_only_for_the_anonymous(launch, origin):
-    gateway = limited(launch, origin, {"name": "anonymous", "per": ["address"], "rate": "1/h", "only_if": {"missing": ["partner", "user"]}})
+    gateway = limited(
+        launch,
+        origin,
+        {"name": "anonymous", "per": ["address"], "rate": "1/h", "only_if": {"missing": ["partner", "user"]}},
+    )
     assert statuses(gateway, 2) == [200, 429]
     assert statuses(gateway, 3, fields=ACME) == [200] * 3
 
@@ -157,7 +184,10 @@ def test_a_shadow_limit_counts_and_never_refuses(launch, origin):
     gateway = limited(launch, origin, {"name": "dark", "per": ["partner"], "rate": "1/h", "mode": "shadow"}, GLOBAL)
     responses = [gateway.ask(fields=ACME) for _ in range(3)]
     assert [response.status for response in responses] == [200] * 3
-    assert all("dark" not in response.fields.joined("RateLimit") + response.fields.joined("RateLimit-Policy") for response in responses)
+    assert all(
+        "dark" not in response.fields.joined("RateLimit") + response.fields.joined("RateLimit-Policy")
+        for response in responses
+    )
     assert gateway.metrics().value("weir_decisions_total", limit="dark", result="shadow_refused") == 2
 
 
@@ -167,8 +197,12 @@ def test_a_shadow_limit_alone_shows_no_fields(launch, origin):
 
 
 def test_limits_of_different_subjects_are_given_back_when_one_refuses(launch, origin):
-    gateway = limited(launch, origin, {"name": "by-address", "per": ["address"], "rate": "10/h"},
-                      {"name": "by-partner", "per": ["partner"], "rate": "2/h"})
+    gateway = limited(
+        launch,
+        origin,
+        {"name": "by-address", "per": ["address"], "rate": "10/h"},
+        {"name": "by-partner", "per": ["partner"], "rate": "2/h"},
+    )
     assert statuses(gateway, 6, fields=ACME) == [200, 200, 429, 429, 429, 429]
     assert remaining(gateway.ask(fields=BOLT), "by-address") == 7
 
@@ -203,8 +237,13 @@ def test_limits_come_back_at_their_rate(launch, origin):
 
 
 def test_a_trusted_header_bypasses_all_limits_and_a_forged_one_does_not(launch, origin):
-    gateway = limited(launch, origin, {"name": "a", "per": ["service"], "rate": "1/h"}, trusted_proxies=["127.0.0.9/32"],
-                      bypass=[{"header": {"X-User-Role": "ADMIN"}, "from": "trusted_proxies"}])
+    gateway = limited(
+        launch,
+        origin,
+        {"name": "a", "per": ["service"], "rate": "1/h"},
+        trusted_proxies=["127.0.0.9/32"],
+        bypass=[{"header": {"X-User-Role": "ADMIN"}, "from": "trusted_proxies"}],
+    )
     admin = {"X-User-Role": "ADMIN"}
     assert statuses(gateway, 5, fields=admin, source="127.0.0.9") == [200] * 5
     assert statuses(gateway, 2, fields=admin) == [200, 429]
@@ -213,6 +252,8 @@ def test_a_trusted_header_bypasses_all_limits_and_a_forged_one_does_not(launch, 
 
 
 def test_an_address_can_bypass_all_limits(launch, origin):
-    gateway = limited(launch, origin, {"name": "a", "per": ["service"], "rate": "1/h"}, bypass=[{"address": ["127.0.1.0/24"]}])
+    gateway = limited(
+        launch, origin, {"name": "a", "per": ["service"], "rate": "1/h"}, bypass=[{"address": ["127.0.1.0/24"]}]
+    )
     assert statuses(gateway, 5, source="127.0.1.7") == [200] * 5
     assert statuses(gateway, 2, source="127.0.2.7") == [200, 429]

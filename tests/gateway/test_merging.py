@@ -31,8 +31,24 @@ def test_several_lines_of_the_upstream_become_one(launch, origin):
     assert fields.get("RateLimit") == OURS + ', "a";r=1, "b";r=2;t=3'
 
 
-@pytest.mark.parametrize("bad", ['"up";r=50,', ',"up";r=1', '"up" ;r=1', '"up";R=1', '"up";r= 1', "'up';r=1", '"up;r=1', '"é";r=1',
-                                 '"up";r=1234567890123456', '"up";pk=:$:', "limit=100, remaining=50, reset=5", "up;r=1", '"up";r'])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        '"up";r=50,',
+        ',"up";r=1',
+        '"up" ;r=1',
+        '"up";R=1',
+        '"up";r= 1',
+        "'up';r=1",
+        '"up;r=1',
+        '"é";r=1',
+        '"up";r=1234567890123456',
+        '"up";pk=:$:',
+        "limit=100, remaining=50, reset=5",
+        "up;r=1",
+        '"up";r',
+    ],
+)
 def test_a_malformed_value_of_the_upstream_is_dropped_whole(launch, origin, bad):
     assert merged(launch, origin, {"RateLimit": bad}).get("RateLimit") == OURS
 
@@ -68,7 +84,9 @@ def test_a_rest_that_is_not_an_integer_loses_to_ours(launch, origin, value):
 
 
 def test_fields_of_the_upstream_never_come_twice(launch, origin):
-    fields = merged(launch, origin, [("X-RateLimit-Remaining", "5"), ("x-ratelimit-remaining", "4"), ("X-RateLimit-Limit", "8")])
+    fields = merged(
+        launch, origin, [("X-RateLimit-Remaining", "5"), ("x-ratelimit-remaining", "4"), ("X-RateLimit-Limit", "8")]
+    )
     assert all(len(fields.all("X-RateLimit-" + name)) <= 1 for name in ("Limit", "Remaining", "Reset"))
 
 
@@ -92,8 +110,13 @@ def test_an_upstream_wait_on_an_answer_that_was_admitted_is_not_shortened(launch
     assert fields.get("Retry-After") == "9999"
 
 
-THEIRS = {"RateLimit": '"up";r=50;t=7', "RateLimit-Policy": '"up";q=100;w=60', "X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "2",
-          "X-RateLimit-Reset": "77"}
+THEIRS = {
+    "RateLimit": '"up";r=50;t=7',
+    "RateLimit-Policy": '"up";q=100;w=60',
+    "X-RateLimit-Limit": "5",
+    "X-RateLimit-Remaining": "2",
+    "X-RateLimit-Reset": "77",
+}
 
 
 def test_replace_drops_the_fields_of_the_upstream(launch, origin):
@@ -105,7 +128,9 @@ def test_replace_drops_the_fields_of_the_upstream(launch, origin):
 def test_keep_adds_ours_only_where_the_upstream_sent_none(launch, origin):
     fields = merged(launch, origin, THEIRS, "keep")
     assert {name: fields.get(name) for name in THEIRS} == THEIRS
-    fields = merged(launch, origin, {"X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "200", "X-RateLimit-Reset": "77"}, "keep")
+    fields = merged(
+        launch, origin, {"X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "200", "X-RateLimit-Reset": "77"}, "keep"
+    )
     assert triple(fields) == ("5", "200", "77") and fields.get("RateLimit") == OURS
 
 

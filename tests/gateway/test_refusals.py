@@ -75,13 +75,17 @@ def test_a_refused_head_has_the_fields_of_a_refused_get(launch, origin):
         get, head = client.ask("GET", "/", request_id), client.ask("HEAD", "/", request_id)
         assert head.status == 429
         changing = ("Date", "Content-Length")
-        assert [pair for pair in head.fields if pair[0] not in changing] == [pair for pair in get.fields if pair[0] not in changing]
+        assert [pair for pair in head.fields if pair[0] not in changing] == [
+            pair for pair in get.fields if pair[0] not in changing
+        ]
         assert abs(int(head.fields.get("Content-Length")) - len(get.body)) <= 1
         assert client.is_quiet(0.05)
 
 
-@pytest.mark.parametrize("rate, seconds", [("1/10ms", None), ("1/s", 1), ("1/1500ms", 2), ("1/2s", 2), ("1/min", 60), ("7/h", 515),
-                                           ("1/day", 86400)])
+@pytest.mark.parametrize(
+    "rate, seconds",
+    [("1/10ms", None), ("1/s", 1), ("1/1500ms", 2), ("1/2s", 2), ("1/min", 60), ("7/h", 515), ("1/day", 86400)],
+)
 def test_waits_are_whole_seconds_rounded_up(launch, origin, rate, seconds):
     gateway = launch(origin, limits=[{"name": "one", "per": ["service"], "rate": rate, "burst": 1}])
     with gateway.connect() as client:
@@ -177,7 +181,9 @@ def test_the_reset_can_be_told_in_seconds(launch, origin):
 
 
 def test_the_detail_of_a_refusal_can_be_worded(launch, origin):
-    gateway = launch(origin, limits=[SERVICE_LIMIT], responses={"refusal": {"detail": 'Slow "down": {retry_after} seconds.'}})
+    gateway = launch(
+        origin, limits=[SERVICE_LIMIT], responses={"refusal": {"detail": 'Slow "down": {retry_after} seconds.'}}
+    )
     use_up(gateway)
     refused = gateway.ask()
     assert json.loads(refused.body)["detail"] == 'Slow "down": 1200 seconds.'
@@ -185,7 +191,12 @@ def test_the_detail_of_a_refusal_can_be_worded(launch, origin):
 
 
 def test_a_cost_that_can_never_pass_has_no_retry_after(launch, origin):
-    limit = {"name": "costly", "per": ["service"], "rate": "3/h", "cost": {"header": "X-Cost", "default": 1, "max": 100}}
+    limit = {
+        "name": "costly",
+        "per": ["service"],
+        "rate": "3/h",
+        "cost": {"header": "X-Cost", "default": 1, "max": 100},
+    }
     gateway = launch(origin, limits=[limit])
     refused = gateway.ask(fields={"X-Cost": "4"})
     assert refused.status == 429 and "Retry-After" not in refused.fields
@@ -195,7 +206,12 @@ def test_a_cost_that_can_never_pass_has_no_retry_after(launch, origin):
 
 
 def test_a_refusal_for_its_cost_shows_what_is_left_for_smaller_ones(launch, origin):
-    limit = {"name": "costly", "per": ["service"], "rate": "3/h", "cost": {"header": "X-Cost", "default": 1, "max": 100}}
+    limit = {
+        "name": "costly",
+        "per": ["service"],
+        "rate": "3/h",
+        "cost": {"header": "X-Cost", "default": 1, "max": 100},
+    }
     gateway = launch(origin, limits=[limit])
     assert gateway.ask().status == 200
     refused = gateway.ask(fields={"X-Cost": "3"})
@@ -206,8 +222,12 @@ def test_a_refusal_for_its_cost_shows_what_is_left_for_smaller_ones(launch, orig
 
 
 def test_a_blocked_caller_is_refused_without_a_time(launch, origin):
-    gateway = launch(origin, callers=[{"api_key": {"header": "X-Api-Key"}}], keys=[{"key": "k", "partner": "p", "plan": "blocked"}],
-                     limits=[{"name": "one", "per": ["partner"], "rate": "5/h", "by": {"plan": {"blocked": "0/h"}}}])
+    gateway = launch(
+        origin,
+        callers=[{"api_key": {"header": "X-Api-Key"}}],
+        keys=[{"key": "k", "partner": "p", "plan": "blocked"}],
+        limits=[{"name": "one", "per": ["partner"], "rate": "5/h", "by": {"plan": {"blocked": "0/h"}}}],
+    )
     refused = gateway.ask(fields={"X-Api-Key": "k"})
     assert refused.status in (403, 429) and "Retry-After" not in refused.fields
     assert not origin.begun
@@ -232,8 +252,12 @@ def test_at_most_eight_limits_are_listed(launch, origin):
 
 
 def test_a_refusal_says_nothing_about_keys_and_addresses(launch, origin):
-    gateway = launch(origin, callers=[{"api_key": {"header": "X-Api-Key"}}], keys=[{"key": "secret-key-1", "partner": "acme"}],
-                     limits=[{"name": "one", "per": ["partner", "address"], "rate": "1/h"}])
+    gateway = launch(
+        origin,
+        callers=[{"api_key": {"header": "X-Api-Key"}}],
+        keys=[{"key": "secret-key-1", "partner": "acme"}],
+        limits=[{"name": "one", "per": ["partner", "address"], "rate": "1/h"}],
+    )
     fields = {"X-Api-Key": "secret-key-1"}
     refused = [gateway.ask(fields=fields) for _ in range(2)][1]
     assert refused.status == 429

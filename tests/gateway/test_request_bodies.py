@@ -9,9 +9,18 @@ from harness import Cut, Malformed, RawClient, reply, request_bytes
 from harness.poll import eventually
 
 CHUNKED = {"Transfer-Encoding": "chunked"}
-FORBIDDEN_TRAILERS = ["Content-Length: 3", "Transfer-Encoding: chunked", "Host: evil", "Authorization: Bearer a",
-                      "Cookie: a=b", "Content-Type: text/evil", "Connection: close", "TE: trailers", "Upgrade: h2c",
-                      "X-Api-Key: other"]
+FORBIDDEN_TRAILERS = [
+    "Content-Length: 3",
+    "Transfer-Encoding: chunked",
+    "Host: evil",
+    "Authorization: Bearer a",
+    "Cookie: a=b",
+    "Content-Type: text/evil",
+    "Connection: close",
+    "TE: trailers",
+    "Upgrade: h2c",
+    "X-Api-Key: other",
+]
 
 
 def chunked(*lines):
@@ -20,8 +29,9 @@ def chunked(*lines):
 
 
 def keyed(launch, origin, **changes):
-    return launch(origin, callers=[{"api_key": {"header": "X-Api-Key"}}], keys=[{"key": "demo", "partner": "acme"}],
-                  **changes)
+    return launch(
+        origin, callers=[{"api_key": {"header": "X-Api-Key"}}], keys=[{"key": "demo", "partner": "acme"}], **changes
+    )
 
 
 def test_trailers_are_dropped_and_never_become_fields(launch, origin):
@@ -36,7 +46,9 @@ def test_trailers_are_dropped_and_never_become_fields(launch, origin):
             assert "X-Checksum" not in request.fields and "Authorization" not in request.fields
 
 
-@pytest.mark.parametrize("trailer", [b"X_Y: 1", b"X Y: 1", b"X : 1", b": 1", b"X: a\x00b", b" X: 1", b"X: a\nb", b"X"])
+@pytest.mark.parametrize(
+    "trailer", [b"X_Y: 1", b"X Y: 1", b"X : 1", b": 1", b"X: a\x00b", b" X: 1", b"X: a\nb", b"X"]
+)
 def test_a_broken_trailer_breaks_the_request(plain, trailer):
     gateway, origin = plain
     broken_body(gateway, origin, chunked(b"5", b"hello", b"0", trailer, b""))
@@ -44,7 +56,10 @@ def test_a_broken_trailer_breaks_the_request(plain, trailer):
 
 def test_trailers_obey_the_limits_of_heads(plain):
     gateway, origin = plain
-    for lines in ([b"X-%d: 1" % index for index in range(101)], [b"X-%d: " % index + b"v" * 1000 for index in range(66)]):
+    for lines in (
+        [b"X-%d: 1" % index for index in range(101)],
+        [b"X-%d: " % index + b"v" * 1000 for index in range(66)],
+    ):
         with gateway.connect() as client:
             client.send_as_far_as_possible(chunked(b"5", b"hello", b"0", *lines, b""))
             assert client.response().status == 431
@@ -66,11 +81,25 @@ def broken_body(gateway, origin, data):
     origin.faults.clear()
 
 
-@pytest.mark.parametrize("lines", [
-    [b"5", b"hello", b"xyz", b"a", b""], [b"5", b"hello!"], [b"5", b"hel\r\nlo"], [b"-1", b""], [b"0x5", b"hello"],
-    [b"5 ", b"hello"], [b"", b""], [b"10000000000000000", b""], [b"8000000000000000", b""], [b"5;", b"hello"],
-    [b"5;a=\"b", b"hello"], [b"5;a=\x01", b"hello"], [b"1_0", b""], [b"5\n", b"hello"],
-])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b"5", b"hello", b"xyz", b"a", b""],
+        [b"5", b"hello!"],
+        [b"5", b"hel\r\nlo"],
+        [b"-1", b""],
+        [b"0x5", b"hello"],
+        [b"5 ", b"hello"],
+        [b"", b""],
+        [b"10000000000000000", b""],
+        [b"8000000000000000", b""],
+        [b"5;", b"hello"],
+        [b'5;a="b', b"hello"],
+        [b"5;a=\x01", b"hello"],
+        [b"1_0", b""],
+        [b"5\n", b"hello"],
+    ],
+)
 def test_a_fault_in_the_body_aborts_the_upstream_and_is_answered_400(launch, origin, lines):
     gateway = launch(origin)
     broken_body(gateway, origin, chunked(*lines))
@@ -130,8 +159,11 @@ def test_chunk_sizes_may_have_leading_zeros(plain, size):
 def test_a_body_is_read_by_its_framing_whatever_the_method(plain, method, framing):
     gateway, origin = plain
     body = b"GET /admin HTTP/1.1\r\nHost: a\r\n\r\n"
-    first = request_bytes(method, "/first", {}, body) if framing == "length" else request_bytes(
-        method, "/first", CHUNKED, b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
+    first = (
+        request_bytes(method, "/first", {}, body)
+        if framing == "length"
+        else request_bytes(method, "/first", CHUNKED, b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
+    )
     with gateway.connect() as client:
         client.send(first + request_bytes(target="/second"))
         assert client.response(method).status == client.response().status == 200
@@ -240,6 +272,7 @@ def test_an_admitted_request_that_waits_gets_exactly_one_100(plain):
 
 def test_an_upstream_that_says_100_itself_does_not_make_a_second_one(plain):
     gateway, origin = plain
+
     def answer(exchange):
         exchange.send(b"HTTP/1.1 100 Continue\r\n\r\n")
         reply()(exchange)
@@ -269,6 +302,7 @@ def test_another_expectation_fails(plain):
 
 def test_http10_never_sees_an_interim_answer(plain):
     gateway, origin = plain
+
     def answer(exchange):
         exchange.send(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
         reply()(exchange)
@@ -294,7 +328,9 @@ def test_a_small_body_of_a_refused_request_is_read_and_the_connection_stays(laun
     with gateway.connect() as client:
         for _ in range(3):
             assert client.ask("POST", "/", body=SMUGGLED).status == 429
-            assert client.ask("POST", "/", CHUNKED, b"%x\r\n%b\r\n0\r\n\r\n" % (len(SMUGGLED), SMUGGLED)).status == 429
+            assert (
+                client.ask("POST", "/", CHUNKED, b"%x\r\n%b\r\n0\r\n\r\n" % (len(SMUGGLED), SMUGGLED)).status == 429
+            )
         assert client.is_quiet(0.1)
     assert not origin.begun
 

@@ -30,10 +30,23 @@ def test_up_to_four_empty_lines_before_a_request_are_skipped(plain, empty_lines,
         assert client.response().status == status
 
 
-@pytest.mark.parametrize("version, status", [
-    ("HTTP/1.1", 200), ("HTTP/1.0", 200), ("HTTP/1.2", 200), ("HTTP/1.9", 200), ("HTTP/2.0", 505), ("HTTP/9.9", 505),
-    ("HTTP/0.9", 505), ("http/1.1", 400), ("HTTP/01.1", 400), ("HTTP/1", 400), ("HTTP/1.10", 400), ("ICE/1.0", 400),
-])
+@pytest.mark.parametrize(
+    "version, status",
+    [
+        ("HTTP/1.1", 200),
+        ("HTTP/1.0", 200),
+        ("HTTP/1.2", 200),
+        ("HTTP/1.9", 200),
+        ("HTTP/2.0", 505),
+        ("HTTP/9.9", 505),
+        ("HTTP/0.9", 505),
+        ("http/1.1", 400),
+        ("HTTP/01.1", 400),
+        ("HTTP/1", 400),
+        ("HTTP/1.10", 400),
+        ("ICE/1.0", 400),
+    ],
+)
 def test_the_version_decides_whether_a_request_is_served(plain, version, status):
     gateway, origin = plain
     assert gateway.ask(version=version).status == status
@@ -58,12 +71,16 @@ def test_connect_and_trace_are_never_forwarded(plain, method, target):
     assert not origin.begun
 
 
-@pytest.mark.parametrize("garbage", [
-    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)),
-    bytes((index * 167 + 13) % 256 for index in range(256)),
-    b"PROXY TCP4 192.0.2.1 192.0.2.2 56324 443\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
-    b"\r\n\r\n\x00\r\nQUIT\n" + b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
-])
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)),
+        bytes((index * 167 + 13) % 256 for index in range(256)),
+        b"PROXY TCP4 192.0.2.1 192.0.2.2 56324 443\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"\r\n\r\n\x00\r\nQUIT\n" + b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+    ],
+    ids=["TLS hello", "random bytes", "PROXY line", "other protocol"],
+)
 def test_bytes_that_are_not_http_end_the_connection_quickly(plain, garbage):
     gateway, origin = plain
     with gateway.connect() as client:
@@ -80,10 +97,26 @@ def test_the_http2_preface_on_a_cleartext_listener_gets_505(plain):
     refused(gateway, origin, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505)
 
 
-@pytest.mark.parametrize("line", [
-    "X_Partner_Id: 1", "Transfer_Encoding: chunked", "X Y: 1", "X : 1", ": 1", "X", "[X]: 1", "X@: 1", "\xe9: 1",
-    " X: folded", "X: a\x00b", "X: a\x01b", "X: a\x7fb", "X: a\rb", "X: a\nb",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "X_Partner_Id: 1",
+        "Transfer_Encoding: chunked",
+        "X Y: 1",
+        "X : 1",
+        ": 1",
+        "X",
+        "[X]: 1",
+        "X@: 1",
+        "\xe9: 1",
+        " X: folded",
+        "X: a\x00b",
+        "X: a\x01b",
+        "X: a\x7fb",
+        "X: a\rb",
+        "X: a\nb",
+    ],
+)
 def test_a_field_line_that_two_parsers_could_read_differently_is_refused(plain, line):
     gateway, origin = plain
     refused(gateway, origin, head("GET / HTTP/1.1", "Host: a", line), 400)
@@ -96,20 +129,33 @@ def test_names_with_an_underscore_are_dropped_when_the_setting_says_so(launch, o
     assert origin.last().fields.get("X-Kept") == "2"
 
 
-@pytest.mark.parametrize("name, value", [
-    ("Authorization", "Bearer a"), ("X-Api-Key", "demo"), ("Content-Type", "text/plain"), ("Content-Length", "0"),
-    ("Host", "a"),
-])
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("Authorization", "Bearer a"),
+        ("X-Api-Key", "demo"),
+        ("Content-Type", "text/plain"),
+        ("Content-Length", "0"),
+        ("Host", "a"),
+    ],
+)
 def test_a_field_that_decides_something_may_come_only_once(launch, origin, name, value):
-    gateway = launch(origin, callers=[{"api_key": {"header": "X-Api-Key"}}],
-                     keys=[{"key": "demo", "partner": "acme"}])
+    gateway = launch(
+        origin, callers=[{"api_key": {"header": "X-Api-Key"}}], keys=[{"key": "demo", "partner": "acme"}]
+    )
     lines = [] if name == "Host" else ["Host: a"]
     refused(gateway, origin, head("GET / HTTP/1.1", *lines, f"{name}: {value}", f"{name}: {value}"), 400)
 
 
-@pytest.mark.parametrize("settings, filler, status", [
-    ({}, 60 * 1024, 200), ({}, 65 * 1024, 431), ({"max_head": "2KiB"}, 1024, 200), ({"max_head": "2KiB"}, 2048, 431),
-])
+@pytest.mark.parametrize(
+    "settings, filler, status",
+    [
+        ({}, 60 * 1024, 200),
+        ({}, 65 * 1024, 431),
+        ({"max_head": "2KiB", "max_target": "1KiB"}, 1024, 200),
+        ({"max_head": "2KiB", "max_target": "1KiB"}, 2048, 431),
+    ],
+)
 def test_a_head_above_its_limit_gets_431(launch, origin, settings, filler, status):
     gateway = launch(origin, http=settings)
     fields = [(f"X-{index}", "v" * 1000) for index in range(filler // 1024)] + [("X-Rest", "v" * 900)]
@@ -125,15 +171,19 @@ def test_a_head_is_refused_at_the_moment_the_limit_is_passed(plain):
         assert client.response(timeout=2).status == 431
 
 
-@pytest.mark.parametrize("settings, count, status", [({}, 100, 200), ({}, 101, 431), ({"max_fields": 10}, 10, 200),
-                                                     ({"max_fields": 10}, 11, 431)])
+@pytest.mark.parametrize(
+    "settings, count, status",
+    [({}, 100, 200), ({}, 101, 431), ({"max_fields": 10}, 10, 200), ({"max_fields": 10}, 11, 431)],
+)
 def test_one_field_more_than_the_limit_gets_431(launch, origin, settings, count, status):
     gateway = launch(origin, http=settings)
     assert gateway.ask(fields=[(f"X-{index}", "1") for index in range(count - 1)]).status == status
 
 
-@pytest.mark.parametrize("settings, length, status", [({}, 8192, 200), ({}, 8193, 414), ({"max_target": 100}, 100, 200),
-                                                      ({"max_target": 100}, 101, 414)])
+@pytest.mark.parametrize(
+    "settings, length, status",
+    [({}, 8192, 200), ({}, 8193, 414), ({"max_target": 100}, 100, 200), ({"max_target": 100}, 101, 414)],
+)
 def test_one_byte_more_than_the_longest_target_gets_414(launch, origin, settings, length, status):
     gateway = launch(origin, http=settings)
     assert gateway.ask(target="/" + "p" * (length - 1)).status == status
@@ -146,10 +196,24 @@ def test_large_but_ordinary_heads_are_served(plain):
     assert origin.last().fields.get("Cookie") == "c" * 12 * 1024
 
 
-@pytest.mark.parametrize("lines", [
-    [], ["Host: a", "Host: a"], ["Host:"], ["Host: a,b"], ["Host: a/b"], ["Host: u@a"], ["Host: a b"], ["Host: a:x"],
-    ["Host: a:99999"], ["Host: [::1"], ["Host: [::1%25eth0]"], ["Host: a%41"], ["Host: [::g]"],
-])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        ["Host: a", "Host: a"],
+        ["Host:"],
+        ["Host: a,b"],
+        ["Host: a/b"],
+        ["Host: u@a"],
+        ["Host: a b"],
+        ["Host: a:x"],
+        ["Host: a:99999"],
+        ["Host: [::1"],
+        ["Host: [::1%25eth0]"],
+        ["Host: a%41"],
+        ["Host: [::g]"],
+    ],
+)
 def test_a_missing_double_or_broken_host_gets_400(plain, lines):
     gateway, origin = plain
     refused(gateway, origin, head("GET / HTTP/1.1", *lines), 400)
@@ -198,10 +262,31 @@ def test_an_authority_that_differs_from_host_is_refused_or_replaces_it(launch, o
     assert origin.last().fields.get("Host") == "other.example"
 
 
-@pytest.mark.parametrize("target", [
-    "http://user:pw@a/", "ftp://a/", "http:///p", "a:80", "foo/bar", "?x", "*", "/a#b", "/a\\b", "/a\x80b", "/a\x7fb",
-    "/a%00b", "/a%1fb", "/a%7fb", "/a%zzb", "/a%2", "/%", "/../a", "/a/../../b", "/%2e%2e/a",
-])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://user:pw@a/",
+        "ftp://a/",
+        "http:///p",
+        "a:80",
+        "foo/bar",
+        "?x",
+        "*",
+        "/a#b",
+        "/a\\b",
+        "/a\x80b",
+        "/a\x7fb",
+        "/a%00b",
+        "/a%1fb",
+        "/a%7fb",
+        "/a%zzb",
+        "/a%2",
+        "/%",
+        "/../a",
+        "/a/../../b",
+        "/%2e%2e/a",
+    ],
+)
 def test_a_target_that_is_not_a_clean_path_is_refused(launch, origin, target):
     gateway = launch(origin, http={"authority": "replace"})
     with gateway.connect() as client:
@@ -228,9 +313,13 @@ def test_an_unknown_host_or_path_is_a_problem_without_inside_knowledge(launch, o
 
 def test_paths_match_by_whole_segments_and_the_longest_wins(launch, origin):
     origin.answer = lambda exchange: reply(fields={"X-Target": exchange.request.target})(exchange)
-    gateway = launch(origin, services={
-        "API": {"upstream": "main", "paths": ["/api"], "max_body": "1KiB"},
-        "DEEP": {"upstream": "main", "paths": ["/api/deep"], "max_body": "2KiB"}})
+    gateway = launch(
+        origin,
+        services={
+            "API": {"upstream": "main", "paths": ["/api"], "max_body": "1KiB"},
+            "DEEP": {"upstream": "main", "paths": ["/api/deep"], "max_body": "2KiB"},
+        },
+    )
     assert gateway.ask(target="/apix").status == 404
     assert gateway.ask(target="/API").status == 404
     for target in ("/api", "/api/", "/api?x", "/api/x", "//api", "/./api", "/b/../api", "/%61pi"):
@@ -240,11 +329,17 @@ def test_paths_match_by_whole_segments_and_the_longest_wins(launch, origin):
     assert gateway.ask("POST", "/api/deeper", body=b"x" * 1500).status == 413
 
 
-@pytest.mark.parametrize("target", ["/open%2F..%2Fclosed", "/closed;x/../open", "/open/%252e%252e/closed",
-                                    "/open/..;/closed"])
+@pytest.mark.parametrize(
+    "target", ["/open%2F..%2Fclosed", "/closed;x/open", "/open/%252e%252e/closed", "/open/..;/closed"]
+)
 def test_a_path_with_two_plausible_services_is_refused(launch, origin, target):
-    gateway = launch(origin, services={
-        "OPEN": {"upstream": "main", "paths": ["/open"]}, "CLOSED": {"upstream": "main", "paths": ["/closed"]}})
+    gateway = launch(
+        origin,
+        services={
+            "OPEN": {"upstream": "main", "paths": ["/open"]},
+            "CLOSED": {"upstream": "main", "paths": ["/closed"]},
+        },
+    )
     assert gateway.ask(target=target).status in (400, 404)
     assert not origin.begun
 
@@ -265,9 +360,24 @@ def wrong_spellings():
         if byte not in (0x09, 0x20):
             yield b"Transfer-Encoding:" + x + b"chunked"
             yield b"Transfer-Encoding: chunked" + x
-    for value in ("xchunked", "chunkedx", "identity", "", "chunked, chunked", ", chunked", "chunked,", "chunked;a=b",
-                  '"chunked"', "'chunked'", "chunked chunked", "gzip, chunked", "chunked, identity", "chu nked",
-                  "identity\r\nTransfer-Encoding: chunked", "chunked\r\nTransfer-Encoding: chunked"):
+    for value in (
+        "xchunked",
+        "chunkedx",
+        "identity",
+        "",
+        "chunked, chunked",
+        ", chunked",
+        "chunked,",
+        "chunked;a=b",
+        '"chunked"',
+        "'chunked'",
+        "chunked chunked",
+        "gzip, chunked",
+        "chunked, identity",
+        "chu nked",
+        "identity\r\nTransfer-Encoding: chunked",
+        "chunked\r\nTransfer-Encoding: chunked",
+    ):
         yield b"Transfer-Encoding: " + value.encode()
 
 

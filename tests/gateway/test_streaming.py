@@ -71,8 +71,13 @@ def test_a_large_request_streams_through_in_constant_memory(launch, origin, fram
     before = gateway.memory()
     with gateway.connect(timeout=60) as client:
         chunked = framing == "chunked"
-        client.send(request_bytes("PUT", "/", {"Transfer-Encoding": "chunked"} if chunked else
-                                  {"Content-Length": str(len(BLOCK) * BLOCKS)}))
+        client.send(
+            request_bytes(
+                "PUT",
+                "/",
+                {"Transfer-Encoding": "chunked"} if chunked else {"Content-Length": str(len(BLOCK) * BLOCKS)},
+            )
+        )
         for _ in range(BLOCKS):
             client.send(b"%x\r\n%b\r\n" % (len(BLOCK), BLOCK) if chunked else BLOCK)
         if chunked:

@@ -8,8 +8,18 @@ import pytest
 from harness import replay, reply
 
 VISIBLE = [chr(byte) for byte in range(0x21, 0x7F)]
-GATEWAY_FIELDS = {"via", "x-request-id", "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port",
-                  "content-length", "connection", "transfer-encoding", "traceparent"}
+GATEWAY_FIELDS = {
+    "via",
+    "x-request-id",
+    "x-forwarded-for",
+    "x-forwarded-proto",
+    "x-forwarded-host",
+    "x-forwarded-port",
+    "content-length",
+    "connection",
+    "transfer-encoding",
+    "traceparent",
+}
 EVERY_BYTE = bytes(range(256)) * 40
 
 
@@ -39,25 +49,73 @@ def test_every_visible_byte_of_a_query_arrives_as_it_was_sent(plain):
 
 def test_escapes_and_odd_queries_arrive_byte_for_byte(plain):
     gateway, origin = plain
-    targets = ["/p?", "/p??", "/p?&", "/p?a&b=", "/p?a=1&a=2", "/p?a==b", "/p?&&", "/p?%26%2B%2f%2F%7C%7c", "/p?%zz%",
-               "/p?%00", "/p?a=%E2%82%AC;b=[1]{2}|\"", "/p?b=2&a=1&c", "/p?/../x", "/p?http://a/b?c"]
+    targets = [
+        "/p?",
+        "/p??",
+        "/p?&",
+        "/p?a&b=",
+        "/p?a=1&a=2",
+        "/p?a==b",
+        "/p?&&",
+        "/p?%26%2B%2f%2F%7C%7c",
+        "/p?%zz%",
+        "/p?%00",
+        '/p?a=%E2%82%AC;b=[1]{2}|"',
+        "/p?b=2&a=1&c",
+        "/p?/../x",
+        "/p?http://a/b?c",
+    ]
     assert seen_targets(gateway, origin, targets) == targets
 
 
 def test_escapes_and_odd_paths_arrive_byte_for_byte(plain):
     gateway, origin = plain
-    targets = ["/%2F", "/%2f", "/a%2Fb%2f", "/%20+", "/a;v=1", "/a:b@c,d~e%7E", "/%7e%7E", "/\"<>^`{|}[]", "//", "//a//b",
-               "/./a", "/a/./b", "/b/../a", "/a/", "/a/.", "/a/..", "/%61%2e%2E", "/%C3%A9", "/a%25b", "/a=b&c=d", "/..a/b.."]
+    targets = [
+        "/%2F",
+        "/%2f",
+        "/a%2Fb%2f",
+        "/%20+",
+        "/a;v=1",
+        "/a:b@c,d~e%7E",
+        "/%7e%7E",
+        '/"<>^`{|}[]',
+        "//",
+        "//a//b",
+        "/./a",
+        "/a/./b",
+        "/b/../a",
+        "/a/",
+        "/a/.",
+        "/a/..",
+        "/%61%2e%2E",
+        "/%C3%A9",
+        "/a%25b",
+        "/a=b&c=d",
+        "/..a/b..",
+    ]
     assert seen_targets(gateway, origin, targets) == targets
 
 
 def test_request_fields_keep_their_order_spelling_values_and_lines(plain):
     gateway, origin = plain
-    sent = [("X-First", "1"), ("accept", "text/html, */*;q=0.1"), ("COOKIE", "a=b; c=\"d\""), ("x-MiXeD-cAsE", "v"),
-            ("X-Twice", "one"), ("X-Other", "between"), ("X-Twice", "two"), ("X-Empty", ""), ("User-Agent", "a/1 (b; c)"),
-            ("X-Bytes", "tab\tand \x80\xff\xe9"), ("Range", "bytes=0-1,5-"), ("If-None-Match", 'W/"a", "b"'),
-            ("Authorization", "Bearer a.b.c"), ("X-HTTP-Method-Override", "DELETE"), ("!#$%&'*+-.^`|~9", "token"),
-            ("X-Last", "end")]
+    sent = [
+        ("X-First", "1"),
+        ("accept", "text/html, */*;q=0.1"),
+        ("COOKIE", 'a=b; c="d"'),
+        ("x-MiXeD-cAsE", "v"),
+        ("X-Twice", "one"),
+        ("X-Other", "between"),
+        ("X-Twice", "two"),
+        ("X-Empty", ""),
+        ("User-Agent", "a/1 (b; c)"),
+        ("X-Bytes", "tab\tand \x80\xff\xe9"),
+        ("Range", "bytes=0-1,5-"),
+        ("If-None-Match", 'W/"a", "b"'),
+        ("Authorization", "Bearer a.b.c"),
+        ("X-HTTP-Method-Override", "DELETE"),
+        ("!#$%&'*+-.^`|~9", "token"),
+        ("X-Last", "end"),
+    ]
     assert gateway.ask(fields=sent).status == 200
     got = [pair for pair in origin.last().fields if pair[0].lower() not in GATEWAY_FIELDS]
     assert got == [("Host", "localhost"), *sent]
@@ -65,10 +123,23 @@ def test_request_fields_keep_their_order_spelling_values_and_lines(plain):
 
 def test_response_fields_keep_their_order_spelling_values_and_lines(plain):
     gateway, origin = plain
-    sent = [("x-first", "1"), ("Set-Cookie", "a=1; Path=/, x"), ("X-MiXeD", "v"), ("Set-Cookie", "b=2"), ("Server", "odd/1"),
-            ("ETag", 'W/"x"'), ("SET-COOKIE", "c=3"), ("X-Empty", ""), ("X-Bytes", "tab\tand \x80\xff\xe9"),
-            ("Date", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Cache-Control", "public"), ("Vary", "*"), ("X_Under", "1"),
-            ("Access-Control-Allow-Origin", "*"), ("X-Last", "end")]
+    sent = [
+        ("x-first", "1"),
+        ("Set-Cookie", "a=1; Path=/, x"),
+        ("X-MiXeD", "v"),
+        ("Set-Cookie", "b=2"),
+        ("Server", "odd/1"),
+        ("ETag", 'W/"x"'),
+        ("SET-COOKIE", "c=3"),
+        ("X-Empty", ""),
+        ("X-Bytes", "tab\tand \x80\xff\xe9"),
+        ("Date", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        ("Cache-Control", "public"),
+        ("Vary", "*"),
+        ("X_Under", "1"),
+        ("Access-Control-Allow-Origin", "*"),
+        ("X-Last", "end"),
+    ]
     origin.answer = reply(fields=sent)
     ours = GATEWAY_FIELDS | {"x-ratelimit-limit", "ratelimit", "ratelimit-policy"}
     response = gateway.ask()
@@ -89,10 +160,18 @@ def test_answers_made_by_the_gateway_say_weir_without_a_version(launch, origin):
     assert response.fields.get("Date", "").endswith(" GMT")
 
 
-@pytest.mark.parametrize("head, status, reason", [
-    (b"200", 200, ""), (b"200 ", 200, ""), (b"299 Odd \xe9 (x)", 299, "Odd \xe9 (x)"), (b"418 I'm a teapot", 418, "I'm a teapot"),
-    (b"599 What", 599, "What"), (b"204 Nothing", 204, "Nothing"), (b"500 Ori\xc3\xabntatie", 500, "Ori\xc3\xabntatie"),
-])
+@pytest.mark.parametrize(
+    "head, status, reason",
+    [
+        (b"200", 200, ""),
+        (b"200 ", 200, ""),
+        (b"299 Odd \xe9 (x)", 299, "Odd \xe9 (x)"),
+        (b"418 I'm a teapot", 418, "I'm a teapot"),
+        (b"599 What", 599, "What"),
+        (b"204 Nothing", 204, "Nothing"),
+        (b"500 Ori\xc3\xabntatie", 500, "Ori\xc3\xabntatie"),
+    ],
+)
 def test_unknown_statuses_and_odd_reasons_pass(plain, head, status, reason):
     gateway, origin = plain
     length = b"" if status == 204 else b"Content-Length: 0\r\n"
@@ -114,8 +193,11 @@ def test_redirects_pass_and_are_never_followed(plain, status):
 @pytest.mark.parametrize("status", [401, 403, 407, 404, 500, 503])
 def test_refusals_of_the_upstream_pass_unchanged(plain, status):
     gateway, origin = plain
-    origin.answer = reply(status, [("WWW-Authenticate", 'Basic realm="a, b"'), ("WWW-Authenticate", "Bearer"),
-                                   ("Content-Type", "text/odd")], b"no")
+    origin.answer = reply(
+        status,
+        [("WWW-Authenticate", 'Basic realm="a, b"'), ("WWW-Authenticate", "Bearer"), ("Content-Type", "text/odd")],
+        b"no",
+    )
     response = gateway.ask()
     assert response.status == status and response.body == b"no"
     assert response.fields.all("WWW-Authenticate") == ['Basic realm="a, b"', "Bearer"]
@@ -133,7 +215,9 @@ def test_encoded_and_partial_content_is_untouched(plain):
 
 
 def test_credentials_that_the_gateway_read_still_reach_the_upstream(launch, origin):
-    gateway = launch(origin, callers=[{"api_key": {"header": "X-Api-Key"}}], keys=[{"key": "demo", "partner": "acme"}])
+    gateway = launch(
+        origin, callers=[{"api_key": {"header": "X-Api-Key"}}], keys=[{"key": "demo", "partner": "acme"}]
+    )
     gateway.ask(fields={"X-Api-Key": "demo", "Authorization": "Basic YTpi"})
     assert origin.last().fields.get("X-Api-Key") == "demo"
     assert origin.last().fields.get("Authorization") == "Basic YTpi"
@@ -151,18 +235,23 @@ def test_options_and_access_control_fields_pass_where_no_cors_is_configured(plai
 @pytest.mark.parametrize("framing", ["length", "chunked"])
 def test_every_byte_of_a_body_passes_in_both_directions(plain, framing):
     gateway, origin = plain
+
     def answer(exchange):
         body = exchange.read_body()
         if framing == "length":
             return exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-        return exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
+        return exchange.send(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+        )
 
     origin.answer = answer
     with gateway.connect() as client:
         if framing == "length":
             response = client.ask("POST", "/", body=EVERY_BYTE)
         else:
-            chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (EVERY_BYTE[:1], EVERY_BYTE[1:77], EVERY_BYTE[77:]))
+            chunks = b"".join(
+                b"%x\r\n%b\r\n" % (len(part), part) for part in (EVERY_BYTE[:1], EVERY_BYTE[1:77], EVERY_BYTE[77:])
+            )
             response = client.ask("POST", "/", {"Transfer-Encoding": "chunked"}, chunks + b"0\r\n\r\n")
     assert response.body == EVERY_BYTE and response.framing == framing
     assert origin.last().body == EVERY_BYTE

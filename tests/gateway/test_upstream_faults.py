@@ -18,7 +18,11 @@ def is_problem(response, status):
     assert response.fields.get("Server") == "weir"
     assert response.fields.get("X-Request-Id")
     problem = json.loads(response.body)
-    assert problem["status"] == status and problem["title"] and problem["request_id"] == response.fields.get("X-Request-Id")
+    assert (
+        problem["status"] == status
+        and problem["title"]
+        and problem["request_id"] == response.fields.get("X-Request-Id")
+    )
     assert b"127.0.0.1" not in response.body and b"main" not in response.body
     return problem
 

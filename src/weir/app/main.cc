@@ -35,7 +35,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
 int main(int argc, char** argv) {
   CLI::App app("weir: a rate-limiting API gateway", "weir");
   Arguments arguments;
-  app.require_subcommand(0, 1);
+  app.require_subcommand(1);
   auto* run = app.add_subcommand("run", "Run the gateway; SIGHUP reloads, SIGTERM drains and ends");
   run->add_option("FILE", arguments.file, "The configuration")->required();
   auto* check = app.add_subcommand("check", "Report every fault of a configuration; exit code 78 when there is one");

@@ -40,10 +40,28 @@ struct SipState {
   }
 };
 
-std::uint64_t load(const char* at, std::size_t size) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, size);
+std::uint64_t load_byte(const char* at) { return static_cast<unsigned char>(*at); }
+
+template <class Word>
+std::uint64_t load(const char* at) {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) {
+    word = sizeof word == 8 ? static_cast<Word>(__builtin_bswap64(word))
+                            : __builtin_bswap32(static_cast<std::uint32_t>(word));
+  }
   return word;
+}
+
+// The last `left` bytes of the input, 0 to 7 of them, as a little-endian number. Loads may overlap; none has a
+// variable size, because that would be a call.
+std::uint64_t load_tail(std::string_view bytes, std::size_t left) {
+  const char* end = bytes.data() + bytes.size();
+  const char* begin = end - left;
+  if (left == 0) return 0;
+  if (bytes.size() >= 8) return load<std::uint64_t>(end - 8) >> (64 - 8 * left);
+  if (left >= 4) return load<std::uint32_t>(begin) | load<std::uint32_t>(end - 4) << (8 * (left - 4));
+  return load_byte(begin) | load_byte(begin + left / 2) << (8 * (left / 2)) | load_byte(end - 1) << (8 * (left - 1));
 }
 
 }  // namespace
@@ -60,8 +78,8 @@ Fingerprint fingerprint(const FingerprintKey& key, std::string_view bytes) {
                k1 ^ 0x7465646279746573};
   const char* at = bytes.data();
   std::size_t left = bytes.size();
-  for (; left >= 8; at += 8, left -= 8) sip.absorb(load(at, 8));
-  sip.absorb(load(at, left) | static_cast<std::uint64_t>(bytes.size()) << 56);
+  for (; left >= 8; at += 8, left -= 8) sip.absorb(load<std::uint64_t>(at));
+  sip.absorb(load_tail(bytes, left) | static_cast<std::uint64_t>(bytes.size()) << 56);
   sip.v2 ^= 0xee;
   const std::uint64_t low = sip.squeeze();
   sip.v1 ^= 0xdd;

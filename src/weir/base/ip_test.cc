@@ -34,16 +34,16 @@ TEST(IpAddressTest, TextFormsAreStrictAndPrintedInTheirCanonicalForm) {
       {"::", "::"},
       {"::1", "::1"},
       {"2001:DB8:0:0:0:0:0:1", "2001:db8::1"},
-      {"2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"},      // the first of equal runs, RFC 5952 section 4.2.3
-      {"2001:0:0:1:0:0:0:1", "2001:0:0:1::1"},            // the longest run
-      {"2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"},   // one group is not shortened
+      {"2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"},     // the first of equal runs, RFC 5952 section 4.2.3
+      {"2001:0:0:1:0:0:0:1", "2001:0:0:1::1"},           // the longest run
+      {"2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"},  // one group is not shortened
       {"1:2:3:4:5:6:0:0", "1:2:3:4:5:6::"},
       {"::ffff:1.2.3.4", "1.2.3.4"},
       {"::ffff:102:304", "1.2.3.4"},
       {"64:ff9b::1.2.3.4", "1.2.3.4"},
       {"64:ff9b::102:304", "1.2.3.4"},
       {"2001:db8::1.2.3.4", "2001:db8::102:304"},
-      {"64:ff9b:1::1.2.3.4", "64:ff9b:1::102:304"},       // local-use translation is another network
+      {"64:ff9b:1::1.2.3.4", "64:ff9b:1::102:304"},  // local-use translation is another network
       {"01.2.3.4", "refused"},
       {"1.2.3", "refused"},
       {"1.2.3.4.5", "refused"},
@@ -109,7 +109,9 @@ TEST(IpAddressTest, AnAddressComesFromASocketAddress) {
 }
 
 TEST(IpAddressTest, GroupingCutsIpv6AndLeavesIpv4) {
-  const auto grouped = [](std::string_view text, int bits) { return IpAddress::parse(text)->grouped(bits).to_string(); };
+  const auto grouped = [](std::string_view text, int bits) {
+    return IpAddress::parse(text)->grouped(bits).to_string();
+  };
   EXPECT_EQ(grouped("2001:db8:1:2:3::9", 64), "2001:db8:1:2::");
   EXPECT_EQ(grouped("2001:db8:1:2ff:3::9", 56), "2001:db8:1:200::");
   EXPECT_EQ(grouped("2001:db8:ffff::", 33), "2001:db8:8000::");
@@ -166,8 +168,8 @@ TEST(IpNetworkTest, ANetworkContainsTheAddressesWithItsPrefix) {
 }
 
 TEST(IpNetworkTest, MalformedNetworksAreRefused) {
-  for (const std::string_view text : {"10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8/8", "10/8", "/8",
-                                      "", "10.0.0.0/0008", "10.0.0.0/ 8", "example.com/8", "::1%lo/128"}) {
+  for (const std::string_view text : {"10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8/8", "10/8",
+                                      "/8", "", "10.0.0.0/0008", "10.0.0.0/ 8", "example.com/8", "::1%lo/128"}) {
     EXPECT_FALSE(IpNetwork::parse(text)) << text;
   }
 }

@@ -20,6 +20,11 @@ const KeyInfo* find(const Shape& shape, std::string_view name) {
   return found == shape.keys.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> available(const Shape& shape, std::vector<std::string> names) {
+  std::erase_if(names, [&](const std::string& name) { return !find(shape, name)->meaning.empty(); });
+  return names;
+}
+
 void report_unknown(Reader& reader, const Shape& shape, const Node& key) {
   std::vector<std::string> known;
   for (const KeyInfo& info : shape.keys) known.push_back(info.name);
@@ -51,7 +56,8 @@ void check_exactly_one(Reader& reader, const Shape& shape, const std::vector<std
     if (first == nullptr) first = key;
   }
   if (first == nullptr && report_missing) {
-    reader.report.error(fields.map().place, fmt::format("{} needs {}", shape.what, quoted_list(names)));
+    reader.report.error(fields.map().place,
+                        fmt::format("{} needs {}", shape.what, quoted_list(available(shape, names))));
   }
 }
 

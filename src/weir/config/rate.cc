@@ -6,6 +6,7 @@
 namespace weir::config {
 namespace {
 
+// `text`: the whole rate, for messages.
 Parsed<nanoseconds> parse_period(std::string_view text, std::string_view period) {
   if (period == "week") return std::chrono::weeks(1);
   if (period == "month" || period == "year") return kCalendarPeriod;
@@ -15,9 +16,10 @@ Parsed<nanoseconds> parse_period(std::string_view text, std::string_view period)
     return fault(fmt::format("the period '{}' is not from {} to {}", period, duration_text(kShortestPeriod),
                              duration_text(kLongestPeriod)));
   }
+  const std::size_t slash = text.size() - period.size() - 1;
   const std::size_t word = std::min(period.find_first_not_of("0123456789"), period.size());
   return fault(fmt::format("'{}' is not a rate such as 20/s, 100/5s or unlimited", text),
-               unit_suggestion(period.substr(word)));
+               unit_suggestion(text.substr(0, slash + 1 + word), period.substr(word)));
 }
 
 }  // namespace

@@ -47,6 +47,8 @@ std::string_view what_is(const Node& node) {
       return "a list";
     case Node::Kind::kMap:
       return "a map";
+    case Node::Kind::kFault:
+      return "a fault";
   }
   return "";
 }

@@ -48,6 +48,8 @@ struct Scope {
   bool trusted_proxies = false;      // there are some
   std::set<std::string> attributes;  // that callers yield
   bool attributes_complete = true;   // false: a caller could not be read, so others may exist
+  std::set<std::string> plans;       // that keys have
+  bool plans_complete = true;        // false: plans come from elsewhere too
   Unique limits;
   Unique routes;  // host and path
   ServedPaths paths;

@@ -20,7 +20,7 @@ constexpr std::array kTimeUnits{Unit{"day", 86'400'000'000'000}, Unit{"h", 3'600
 constexpr std::array kSizeUnits{Unit{"GiB", 1 << 30}, Unit{"MiB", 1 << 20}, Unit{"KiB", 1 << 10}, Unit{"B", 1}};
 
 // What other tools call our units.
-constexpr std::array<std::array<std::string_view, 2>, 18> kUsualNames{{{"sec", "s"},
+constexpr std::array<std::array<std::string_view, 2>, 15> kUsualNames{{{"sec", "s"},
                                                                        {"secs", "s"},
                                                                        {"second", "s"},
                                                                        {"seconds", "s"},
@@ -34,10 +34,7 @@ constexpr std::array<std::array<std::string_view, 2>, 18> kUsualNames{{{"sec", "
                                                                        {"d", "day"},
                                                                        {"days", "day"},
                                                                        {"w", "week"},
-                                                                       {"weeks", "week"},
-                                                                       {"k", "KiB"},
-                                                                       {"m", "MiB"},
-                                                                       {"g", "GiB"}}};
+                                                                       {"weeks", "week"}}};
 
 std::pair<std::string_view, std::string_view> split_unit(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
@@ -57,10 +54,22 @@ std::optional<std::int64_t> times(std::string_view digits, std::int64_t length) 
   return product;
 }
 
-std::string size_unit_suggestion(std::string_view unit) {
+// Our unit for a usual name of it or for a slip; "" for none.
+std::string near_unit(std::string_view word) {
+  const std::string_view unit = word.substr(std::min(word.find_first_not_of(' '), word.size()));
+  const auto usual = std::ranges::find(kUsualNames, unit, [](const auto& pair) { return pair[0]; });
+  if (usual != kUsualNames.end()) return std::string((*usual)[1]);
+  const std::array<std::string_view, 8> known{"ms", "s", "min", "h", "day", "week", "month", "year"};
+  const auto near =
+      std::ranges::find_if(known, [&](auto k) { return edit_distance(unit, k) <= (k.size() > 2 ? 1 : 0); });
+  return near == known.end() ? std::string() : std::string(*near);
+}
+
+std::string size_suggestion(std::string_view digits, std::string_view word) {
+  const std::string_view unit = word.substr(std::min(word.find_first_not_of(' '), word.size()));
   const char first = unit.empty() ? ' ' : static_cast<char>(unit[0] | 0x20);
   for (const Unit& known : kSizeUnits) {
-    if (first == (known.word[0] | 0x20)) return fmt::format("did you mean '{}'?", known.word);
+    if (first == (known.word[0] | 0x20)) return fmt::format("did you mean '{}{}'?", digits, known.word);
   }
   return "the units are B, KiB, MiB and GiB";
 }
@@ -79,18 +88,16 @@ std::optional<nanoseconds> unit_length(std::string_view unit) {
   return found == nullptr ? std::nullopt : std::optional(nanoseconds(found->length));
 }
 
-std::string unit_suggestion(std::string_view unit) {
-  const auto usual = std::ranges::find(kUsualNames, unit, [](const auto& pair) { return pair[0]; });
-  if (usual != kUsualNames.end()) return fmt::format("did you mean '{}'?", (*usual)[1]);
-  const std::vector<std::string> known{"ms", "s", "min", "h", "day", "week", "month", "year"};
-  return unit.empty() ? std::string() : did_you_mean(unit, known);
+std::string unit_suggestion(std::string_view before, std::string_view unit) {
+  const std::string near = near_unit(unit);
+  return near.empty() ? near : fmt::format("did you mean '{}{}'?", before, near);
 }
 
 Parsed<nanoseconds> parse_duration(std::string_view text) {
   const auto [digits, word] = split_unit(text);
   const Unit* unit = find_unit(kTimeUnits, word);
   if (digits.empty() || unit == nullptr) {
-    const std::string hint = digits.empty() ? std::string() : unit_suggestion(word);
+    const std::string hint = digits.empty() ? std::string() : unit_suggestion(digits, word);
     return fault(fmt::format("'{}' is not a duration such as 250ms, 5s, 2min, 1h or 1day", text), hint);
   }
   const auto value = times(digits, unit->length);
@@ -111,7 +118,7 @@ Parsed<std::uint64_t> parse_size(std::string_view text) {
   const Unit* unit = find_unit(kSizeUnits, word.empty() ? "B" : word);
   if (digits.empty()) return fault(fmt::format("'{}' is not a size such as 64KiB", text));
   if (unit == nullptr)
-    return fault(fmt::format("'{}' is not a size such as 64KiB", text), size_unit_suggestion(word));
+    return fault(fmt::format("'{}' is not a size such as 64KiB", text), size_suggestion(digits, word));
   const auto value = times(digits, unit->length);
   if (!value) return fault(fmt::format("'{}' is too large", text));
   return static_cast<std::uint64_t>(*value);
@@ -200,7 +207,7 @@ Parsed<std::size_t> parse_choice(std::string_view text, const std::string& subje
   if (known != later.end()) return not_available(fmt::format("{} '{}'", subject, text), known->meaning);
   std::vector<std::string> all = words;
   for (const LaterWord& word : later) all.push_back(word.word);
-  return fault(fmt::format("{} '{}' is not known; it is {}", subject, text, fmt::join(words, ", ")),
+  return fault(fmt::format("{} '{}' is not known; use {}", subject, text, fmt::join(words, ", ")),
                did_you_mean(text, all));
 }
 

@@ -26,8 +26,8 @@ Parsed<nanoseconds> parse_duration(std::string_view text);
 std::string duration_text(nanoseconds value);
 // The length of one unit of time; absent for a word that is none.
 std::optional<nanoseconds> unit_length(std::string_view unit);
-// "did you mean 'min'?" for a word that is nearly a unit of time, or a usual name of one.
-std::string unit_suggestion(std::string_view unit);
+// "did you mean '5min'?" where the word is nearly a unit of time, or a usual name of one.
+std::string unit_suggestion(std::string_view before, std::string_view unit);
 
 // A number and a unit: B, KiB, MiB, GiB; without a unit, bytes.
 Parsed<std::uint64_t> parse_size(std::string_view text);

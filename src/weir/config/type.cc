@@ -15,6 +15,7 @@ bool report_fault(Reader& reader, const Place& place, const Fault& fault) {
 }
 
 bool report_mismatch(Reader& reader, const Node& node, std::string_view expected) {
+  if (node.kind == Node::Kind::kFault) return false;
   reader.report.error(node.place, fmt::format("expected {}, found {}", expected, what_is(node)));
   return false;
 }

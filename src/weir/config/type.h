@@ -62,6 +62,7 @@ inline Json any_of(Json a, Json b) { return {{"anyOf", Json::array({std::move(a)
 inline Json or_environment(Json schema) { return any_of(std::move(schema), {{"$ref", "#/definitions/environment"}}); }
 
 bool report_fault(Reader& reader, const Place& place, const Fault& fault);
+// Silent where the fault of the node was reported already.
 bool report_mismatch(Reader& reader, const Node& node, std::string_view expected);
 
 // A scalar that `parse` understands. `expected` reads as in "expected a duration such as '5s'".

@@ -158,7 +158,7 @@ void Builder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anc
     node->quoted = false;
   } else {
     report_.error(node->place, replaced.error());
-    node->text = text;
+    node->kind = Node::Kind::kFault;
   }
   attach(node);
 }
@@ -202,15 +202,17 @@ void Builder::take_key(const Node* node) {
 }
 
 // What the parser's terse messages usually come from.
-std::string hint_for(const Source& source, const Place& place) {
+std::string hint_for(const Source& source, const Place& place, std::string_view message) {
+  if (message.contains("alias") || message.contains("anchor"))
+    return "a text that begins with '*' or '&' must be in quotes";
   const std::string_view line = source.line(place.line);
   const std::size_t at = static_cast<std::size_t>(place.column) - 1;
   const std::size_t first = line.find_first_not_of(' ');
   if (first != line.npos && line[first] == '\t') return "YAML does not allow tabs in indentation";
-  if (at < line.size() && std::string_view("{}[]").find(line[at]) != std::string_view::npos) {
-    return "a text with brackets or braces must be in quotes here";
+  if (at < line.size() && std::string_view("{}[]?").find(line[at]) != std::string_view::npos) {
+    return "a text with brackets, braces or '?' must be in quotes here";
   }
-  if (at < line.size() && std::string_view("@`%*&!|>").find(line[at]) != std::string_view::npos) {
+  if (at < line.size() && std::string_view("@`%&!|>").find(line[at]) != std::string_view::npos) {
     return fmt::format("a text that begins with '{}' must be in quotes", line[at]);
   }
   return "check the indentation and the quotes around this place";
@@ -245,7 +247,7 @@ std::optional<Tree> parse_yaml(const Source& source, const Environment& environm
     report.error(fault.place, fault.message);
   } catch (const YAML::Exception& fault) {
     const Place place = place_of(fault.mark);
-    report.error(place, "not valid YAML: " + fault.msg, hint_for(source, place));
+    report.error(place, "not valid YAML: " + fault.msg, hint_for(source, place, fault.msg));
   }
   return std::nullopt;
 }

@@ -19,7 +19,8 @@
 namespace weir::config {
 
 struct Node {
-  enum class Kind : std::uint8_t { kNull, kText, kList, kMap };
+  // kFault: a text whose fault was reported already.
+  enum class Kind : std::uint8_t { kNull, kText, kList, kMap, kFault };
   struct Entry {
     const Node* key;
     const Node* value;

@@ -19,9 +19,9 @@ void append_outcomes(const policy::Charges& charges, const policy::AccountCharge
   }
 }
 
-// Whether `a` binds rather than `b`: of refusing limits the one that no wait helps, then the one with the longest wait;
-// of admitting ones the one with the least remaining, then the one that takes longest to be full. Otherwise neither, so
-// that configuration order decides.
+// Whether `a` binds rather than `b`: of refusing limits the one that no wait helps, then the one with the longest
+// wait; of admitting ones the one with the least remaining, then the one that takes longest to be full. Otherwise
+// neither, so that configuration order decides.
 bool binds_before(const LimitOutcome& a, const LimitOutcome& b) {
   const limit::Outcome& x = a.outcome;
   const limit::Outcome& y = b.outcome;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Charges to a Decision. Accounts are acquired one after the other, narrowest first; what was taken is given back when
-// a later one refuses, so composition may under-admit for an instant and never over-admits. Shadow accounts
-// are charged after an admission and can only be reported. Thread safety: stateless, any thread.
+// Charges to a Decision. Accounts are acquired one after the other, narrowest first; what was taken is given back
+// when a later one refuses, so composition may under-admit for an instant and never over-admits. Shadow accounts are
+// charged after an admission and can only be reported. Thread safety: stateless, any thread.
 #pragma once
 
 #include "weir/decide/decision.h"

@@ -35,7 +35,7 @@ struct Decision {
   // advertised bind, too. Refused: the limits of the account that refused, the refusing ones with outcome.admitted
   // == false. What was taken from accounts before it is given back, so their states are not in here.
   std::vector<LimitOutcome> outcomes;
-  std::vector<LimitOutcome> shadow;                     // configuration order within an account; empty after a refusal
+  std::vector<LimitOutcome> shadow;  // configuration order within an account; empty after a refusal
   policy::LimitIndex missing = policy::Charges::kNone;  // of kMissing
   std::vector<limit::Outcome> room;                     // for what a store answers
 

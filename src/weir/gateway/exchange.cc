@@ -35,7 +35,7 @@ Exchange::~Exchange() = default;
 
 Exchange::State Exchange::begin(const Plan& plan, ClientSide& client) {
   plan_ = plan;
-  sent_ = staged_ = bytes_sent_ = 0;
+  sent_ = staged_ = bytes_sent_ = body_sent_ = 0;
   written_ = upload_stopped_ = continue_sent_ = retrying_ = answer_done_ = reusable_ = answer_seen_ = false;
   replayable_ = true;
   upload_done_ = client.body.done();
@@ -380,6 +380,7 @@ Exchange::State Exchange::take_body(ClientSide& client, std::string_view& input)
       return fail(kBrokenAnswer);
     }
     input.remove_prefix(step.consumed);
+    body_sent_ += step.payload.size();
     if (framing_ != ClientFraming::kChunked && scratch_.out.empty() && !step.payload.empty()) {
       if (const State state = send_to_client(client, step.payload); state != State::kWaiting) return state;
     } else {

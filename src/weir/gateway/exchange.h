@@ -85,7 +85,7 @@ class Exchange {
   bool moved() const { return moved_; }        // the last advance made progress
   bool keep_alive() const { return keep_alive_; }
   int status() const { return status_; }       // of the answer that was begun; 0: none
-  std::uint64_t bytes_sent() const { return bytes_sent_; }
+  std::uint64_t body_sent() const { return body_sent_; }  // payload bytes of the answer
   nanoseconds upstream_time() const { return first_byte_ - started_; }
   std::string_view upstream_address() const { return connection_ ? connection_->host().endpoint().endpoint().text : std::string_view{}; }
 
@@ -144,6 +144,7 @@ class Exchange {
   ClientFraming framing_ = ClientFraming::kNone;
   io::Buffer waiting_;                            // what the client has not taken yet
   std::uint64_t bytes_sent_ = 0;
+  std::uint64_t body_sent_ = 0;
   int status_ = 0;
   int interim_ = 0;
   bool answer_done_ = false;

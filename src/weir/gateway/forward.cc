@@ -117,6 +117,15 @@ bool is_valid_traceparent(std::string_view value) {
   return !all_zero(value.substr(3, 32)) && !all_zero(value.substr(36, 16)) && value.substr(0, 2) != "ff";
 }
 
+// The upstream's status and reason under our version; the space behind the status belongs there even without a reason.
+void append_status_line(std::string& out, const http::ResponseHead& response) {
+  const std::string_view line = response.bytes.substr(0, response.bytes.find('\r'));
+  constexpr std::size_t kVersion = 8;
+  constexpr std::size_t kUpToStatus = 12;
+  out.append("HTTP/1.1").append(line.substr(kVersion));
+  out.append(line.size() == kUpToStatus ? " \r\n" : "\r\n");
+}
+
 void append_framing(std::string& out, const http::RequestHead& request) {
   const auto is = [&](http::Method method) { return request.method_id == method; };
   if (request.body.kind == BodyKind::kChunked) {
@@ -200,8 +209,7 @@ ClientFraming client_framing(const http::ResponseHead& response, std::uint8_t cl
 void append_response_head(std::string& out, const http::ResponseHead& response, ClientFraming framing,
                           const decide::Decision& decision, const RateLimitFields& fields,
                           const AnswerContext& context) {
-  const std::string_view status_line = response.bytes.substr(0, response.bytes.find('\n') + 1);
-  out.append("HTTP/1.1").append(status_line.substr(8));  // behind the version the line is the upstream's
+  append_status_line(out, response);
   std::uint64_t dropped = kHopByHop | bits(FieldId::kXRequestId) | fields.replaced(decision, response);
   // An answer without a body to HEAD, or a 304, may tell the length that GET would have had.
   const bool tells_length = framing == ClientFraming::kNone && response.status != 204 &&
@@ -231,8 +239,7 @@ void append_response_head(std::string& out, const http::ResponseHead& response, 
 }
 
 void append_interim_head(std::string& out, const http::ResponseHead& response) {
-  const std::string_view status_line = response.bytes.substr(0, response.bytes.find('\n') + 1);
-  out.append("HTTP/1.1").append(status_line.substr(8));
+  append_status_line(out, response);
   copy_lines(out, response, [&](const Field& field) { return !in(kHopByHop, field.id); });
   out.append("\r\n");
 }

@@ -122,7 +122,7 @@ Result<void> Gateway::open_listeners(const config::Config& config, std::vector<L
         per_worker.emplace_back(::fcntl(per_worker.front().get(), F_DUPFD_CLOEXEC, 3));
         continue;
       }
-      auto socket = io::open_listener(*address, /*reuse_port=*/true);
+      auto socket = io::open_listener(*address, i == 0 ? io::Sharing::kFirst : io::Sharing::kNext);
       if (!socket) return std::unexpected(socket.error());
       if (i == 0 && !address->is_unix()) address = io::SocketAddress::of_socket(socket->get());  // port 0 is chosen now
       per_worker.push_back(std::move(*socket));

@@ -12,6 +12,13 @@ http::RequestRules rules_of(const config::Http& http) {
           .target_authority_wins = http.target_authority_wins};
 }
 
+// The upstream's own Host; port 80 is what http means without one.
+std::string authority_of(const config::Endpoint& endpoint) {
+  if (!endpoint.unix_path.empty()) return "localhost";
+  const std::string host = endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]";
+  return endpoint.port == 80 ? host : host + ":" + std::to_string(endpoint.port);
+}
+
 }  // namespace
 
 Generation::Generation(config::Config configuration, std::uint64_t generation_number, store::MemoryStore& store,
@@ -26,6 +33,7 @@ Generation::Generation(config::Config configuration, std::uint64_t generation_nu
   for (const config::Upstream& upstream : config.upstreams) {
     auto shared = std::make_shared<SharedUpstream>();
     shared->config = upstream;
+    shared->authority = authority_of(upstream.endpoints.front());
     for (const config::Endpoint& endpoint : upstream.endpoints) shared->endpoints.push_back(resolver.resolve(endpoint));
     upstreams.push_back(std::move(shared));
   }

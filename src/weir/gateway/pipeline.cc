@@ -9,12 +9,13 @@ namespace {
 constexpr std::uint32_t kTimedShare = 64;  // one decision in so many is timed
 
 constexpr Problem kNotAllowed{405, "method-not-allowed", "This method is not served here.",
-                              "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH\r\n"};
-constexpr Problem kLoop{508, "loop", "The request has been through this gateway too often.", {}};
+                              "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH\r\n", true};
+constexpr Problem kLoop{508, "loop", "The request has been through this gateway too often.", {}, true};
 constexpr Problem kNoRoute{404, "no-route", "No service takes this host and path.", {}};
-constexpr Problem kNoHost{400, "no-host", "The request names no host.", {}};
-constexpr Problem kBadPath{400, "bad-path", "The path of the request cannot be used.", {}};
-constexpr Problem kAmbiguousPath{400, "ambiguous-path", "The path of the request can be read in more than one way.", {}};
+constexpr Problem kNoHost{400, "no-host", "The request names no host.", {}, true};
+constexpr Problem kBadPath{400, "bad-path", "The path of the request cannot be used.", {}, true};
+constexpr Problem kAmbiguousPath{400, "ambiguous-path", "The path of the request can be read in more than one way.", {},
+                                 true};
 constexpr Problem kBodyTooLarge{413, "body-too-large", "The body is larger than this service takes.", {}};
 constexpr Problem kMissing{403, "attribute-missing", "The request lacks what its limits are counted by.", {}};
 constexpr std::string_view kChallenge = "WWW-Authenticate: ApiKey realm=\"weir\"\r\n";
@@ -63,7 +64,8 @@ Verdict Pipeline::judge(const WorkerGeneration& generation, const http::RequestH
   const identity::Identified identified = generation.shared->identifier.identify(head, peer, scratch.caller, why);
   if (identified != identity::Identified::kYes) {
     const bool challenge = identified == identity::Identified::kUnauthorized;
-    verdict.problem = {challenge ? 401 : 400, why.code, why.detail, challenge ? kChallenge : std::string_view{}};
+    verdict.problem = {challenge ? 401 : 400, why.code, why.detail, challenge ? kChallenge : std::string_view{},
+                       !challenge};
     return verdict;
   }
   if (service.max_body && head.body.kind == http::BodyKind::kLength && head.body.length > *service.max_body) {

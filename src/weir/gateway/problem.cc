@@ -44,12 +44,13 @@ class Body {
     out_.append(kUsualDigits, '0').append("\r\n\r\n");
     start_ = out_.size();
   }
-  void finish(bool head_only) {
+  std::size_t finish(bool head_only) {
     std::array<char, 20> digits;
     const std::size_t size = out_.size() - start_;
     const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), size);
     if (head_only) out_.resize(start_);
     out_.replace(length_at_, kUsualDigits, digits.data(), static_cast<std::size_t>(end - digits.data()));
+    return head_only ? 0 : size;
   }
 
  private:
@@ -71,7 +72,7 @@ void append_detail(std::string& out, std::string_view text, std::int64_t retry_a
 
 }  // namespace
 
-void write_problem(std::string& out, const Problem& problem, const AnswerContext& context) {
+std::size_t write_problem(std::string& out, const Problem& problem, const AnswerContext& context) {
   begin_head(out, problem.status, context);
   out.append(problem.fields);
   Body body(out);
@@ -83,11 +84,11 @@ void write_problem(std::string& out, const Problem& problem, const AnswerContext
   append_json_text(out, problem.detail);
   if (!context.request_id.empty()) out.append("\",\"request_id\":\"").append(context.request_id);
   out.append("\"}");
-  body.finish(context.head_only);
+  return body.finish(context.head_only);
 }
 
-void write_refusal(std::string& out, const decide::Decision& decision, const RateLimitFields& fields,
-                   std::string_view detail_template, const AnswerContext& context) {
+std::size_t write_refusal(std::string& out, const decide::Decision& decision, const RateLimitFields& fields,
+                          std::string_view detail_template, const AnswerContext& context) {
   const auto retry_after = decision.retry_after();
   begin_head(out, 429, context);
   if (retry_after) {
@@ -112,7 +113,7 @@ void write_refusal(std::string& out, const decide::Decision& decision, const Rat
   }
   if (!context.request_id.empty()) out.append(",\"request_id\":\"").append(context.request_id).append("\"");
   out.append("}");
-  body.finish(context.head_only);
+  return body.finish(context.head_only);
 }
 
 void write_options(std::string& out, const AnswerContext& context) {

@@ -30,15 +30,16 @@ struct Problem {
   std::string_view code;    // stable, short, e.g. "no-route"
   std::string_view detail;  // one sentence, plain ASCII
   std::string_view fields;  // further lines with CRLF, e.g. "Allow: GET\r\n"
+  bool ends_connection = false;  // the message is not one that a careful peer sends: nothing more is read from it
 };
 
-// Replaces `out` with the whole answer.
-void write_problem(std::string& out, const Problem& problem, const AnswerContext& context);
+// Replaces `out` with the whole answer; returns the size of its body.
+std::size_t write_problem(std::string& out, const Problem& problem, const AnswerContext& context);
 
-// The 429 of a refused decision. `detail_template` may hold {retry_after}. Requires: decision.admitted is false and
+// The 429 of a refused decision, likewise. `detail_template` may hold {retry_after}. Requires: decision.admitted is false and
 // some limit refused.
-void write_refusal(std::string& out, const decide::Decision& decision, const RateLimitFields& fields,
-                   std::string_view detail_template, const AnswerContext& context);
+std::size_t write_refusal(std::string& out, const decide::Decision& decision, const RateLimitFields& fields,
+                          std::string_view detail_template, const AnswerContext& context);
 
 // The answer to OPTIONS *.
 void write_options(std::string& out, const AnswerContext& context);

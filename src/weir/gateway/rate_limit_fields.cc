@@ -84,15 +84,22 @@ std::string joined(const http::ResponseHead& head, FieldId id) {
   return out;
 }
 
-// The members of an upstream's list whose items are named by Strings; nothing when it is malformed.
+bool is_amount(const http::sf::BareItem* value) {
+  const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+  return number != nullptr && *number >= 0;
+}
+
+// The members of an upstream's RateLimit or RateLimit-Policy; nothing when one of them is not named by a String or
+// lacks its amount (`r` or `q`), because then the whole field counts as absent.
 http::sf::List named_items(const http::ResponseHead& head, FieldId id) {
+  const std::string_view amount = id == FieldId::kRateLimit ? "r" : "q";
   auto list = http::sf::parse_list(joined(head, id));
   if (!list) return {};
-  const bool all_named = std::ranges::all_of(*list, [](const http::sf::Member& member) {
+  const bool usable = std::ranges::all_of(*list, [&](const http::sf::Member& member) {
     const auto* item = std::get_if<http::sf::Item>(&member);
-    return item != nullptr && std::holds_alternative<std::string>(item->value);
+    return item != nullptr && std::holds_alternative<std::string>(item->value) && is_amount(item->parameter(amount));
   });
-  return all_named ? *list : http::sf::List{};
+  return usable ? *list : http::sf::List{};
 }
 
 bool names(const http::sf::List& list, std::string_view quoted) {

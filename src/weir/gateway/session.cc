@@ -50,7 +50,8 @@ io::Detached Session::run() {
     }
     settle(state);
     while ((next = flush()) == Next::kWait) co_await wake_;
-    while (next == Next::kGo && (next = drain_body()) == Next::kWait) {
+    if (next == Next::kEnd) break;
+    while ((next = drain_body()) == Next::kWait) {
       input_.keep();
       co_await wake_;
     }
@@ -154,26 +155,28 @@ State Session::handle_request() {
 State Session::answer_verdict(const http::RequestHead& head, const Verdict& verdict) {
   const bool body_is_here = input_.view().size() - parser().consumed() >= head.body.length;
   if (!rest_can_be_drained() || (head.expects_continue && !body_is_here)) keep_alive_ = false;
+  if (verdict.kind == Verdict::Kind::kProblem && verdict.problem.ends_connection) keep_alive_ = false;
   input_.consume(parser().consumed());
   parser_.reset();
   std::string& out = worker_.scratch().out;
   int status = 429;
+  std::size_t body_size = 0;
   if (verdict.kind == Verdict::Kind::kRefuse) {
     const Generation& generation = *generation_->shared;
-    write_refusal(out, exchange_->decision(), generation.fields, generation.config.responses.refusal_detail,
-                  context(keep_alive_));
+    body_size = write_refusal(out, exchange_->decision(), generation.fields,
+                              generation.config.responses.refusal_detail, context(keep_alive_));
   } else if (verdict.kind == Verdict::Kind::kOptions) {
     status = 204;
     write_options(out, context(keep_alive_));
   } else {
     status = verdict.problem.status;
-    write_problem(out, verdict.problem, context(keep_alive_));
+    body_size = write_problem(out, verdict.problem, context(keep_alive_));
   }
   send(out);
   record({.status = status,
           .code = verdict.kind == Verdict::Kind::kProblem ? verdict.problem.code : std::string_view{},
           .bytes_in = 0,
-          .bytes_out = out.size(),
+          .bytes_out = body_size,
           .duration = {},
           .upstream = {},
           .upstream_address = {}});
@@ -188,7 +191,7 @@ State Session::forward(const http::RequestHead& head, const Verdict& verdict, bo
                      {.identifier = generation_->shared->identifier,
                       .peer = peer_,
                       .preserve_host = upstream.config().preserve_host,
-                      .upstream_authority = upstream.config().endpoints.front().text,
+                      .upstream_authority = upstream.shared->authority,
                       .request_id = exchange_->request_id(),
                       .keep_request_id = keep_request_id});
   const Exchange::Plan plan{.upstream = &upstream,
@@ -275,7 +278,7 @@ void Session::settle(State state) {
   record({.status = state == State::kGone && exchange_->status() == 0 ? kClientClosedRequest : exchange_->status(),
           .code = state == State::kCut ? "answer-cut" : std::string_view{},
           .bytes_in = received_,
-          .bytes_out = exchange_->bytes_sent(),
+          .bytes_out = exchange_->body_sent(),
           .duration = worker_.loop().now() - began_,
           .upstream = exchange_->upstream_time(),
           .upstream_address = exchange_->upstream_address()});
@@ -285,12 +288,12 @@ void Session::settle(State state) {
 void Session::answer_fault(const Problem& problem, bool keep_alive) {
   keep_alive_ = keep_alive;
   std::string& out = worker_.scratch().out;
-  write_problem(out, problem, context(keep_alive));
+  const std::size_t body_size = write_problem(out, problem, context(keep_alive));
   send(out);
   record({.status = problem.status,
           .code = problem.code,
           .bytes_in = received_,
-          .bytes_out = out.size(),
+          .bytes_out = body_size,
           .duration = worker_.loop().now() - began_,
           .upstream = exchange_->upstream_time(),
           .upstream_address = exchange_->upstream_address()});

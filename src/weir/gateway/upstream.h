@@ -26,6 +26,7 @@ class UpstreamHost;
 // What all workers know of one upstream of one configuration.
 struct SharedUpstream {
   config::Upstream config;
+  std::string authority;  // for Host where the client's is not passed on: that of the first endpoint
   std::vector<std::shared_ptr<const ResolvedEndpoint>> endpoints;
   std::atomic<std::uint32_t> running{0};  // requests under way, all workers
 };

@@ -38,7 +38,8 @@ void Worker::adopt(std::shared_ptr<const Generation> generation) {
 
 void Worker::open_listener(const std::string& address, io::Descriptor socket) {
   acceptors_[address] = std::make_unique<io::Acceptor>(
-      loop_, std::move(socket), [this](io::Acceptor::Accepted accepted) { return accept(std::move(accepted)); });
+      loop_, std::move(socket), [this](io::Acceptor::Accepted accepted) { accept(std::move(accepted)); },
+      [this] { return budget_.has_room(); });
 }
 
 void Worker::close_listener(const std::string& address) {
@@ -48,15 +49,14 @@ void Worker::close_listener(const std::string& address) {
   acceptors_.erase(found);
 }
 
-bool Worker::accept(io::Acceptor::Accepted accepted) {
-  const std::uint32_t open = budget_.open.fetch_add(1, std::memory_order_relaxed) + 1;
+void Worker::accept(io::Acceptor::Accepted accepted) {
+  budget_.open.fetch_add(1, std::memory_order_relaxed);
   metrics_.client_connections.add();
   metrics_.accepted_connections.add();
   auto session = std::make_unique<Session>(*this, std::move(accepted.socket), accepted.peer);
   session->index = sessions_.size();
   sessions_.push_back(std::move(session));
   sessions_.back()->run();
-  return open < budget_.most.load(std::memory_order_relaxed);
 }
 
 void Worker::remove(Session& session) {

@@ -32,6 +32,8 @@ namespace weir::gateway {
 struct ConnectionBudget {
   std::atomic<std::uint32_t> open{0};
   std::atomic<std::uint32_t> most{0};
+
+  bool has_room() const { return open.load(std::memory_order_relaxed) < most.load(std::memory_order_relaxed); }
 };
 
 struct WorkerContext {
@@ -84,7 +86,7 @@ class Worker {
   void remove(Session& session);
 
  private:
-  bool accept(io::Acceptor::Accepted accepted);
+  void accept(io::Acceptor::Accepted accepted);
 
   io::EventLoop loop_;
   Scratch scratch_;

@@ -6,24 +6,20 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
-#include "weir/http/base64.h"
-
 namespace weir::http {
 
-inline std::filesystem::path corpora() {
-  return std::filesystem::path(WEIR_SOURCE_DIR).parent_path() / "shared" / "corpora";
+// Where they are, for the repository's root.
+inline std::filesystem::path corpora_beside(const std::filesystem::path& root) {
+  return root.parent_path() / "shared" / "corpora";
 }
 
 inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-
-inline nlohmann::json read_json(const std::filesystem::path& path) { return nlohmann::json::parse(read_file(path)); }
 
 // The value of `digits` in base 8 or 16 as one byte.
 inline char to_byte(const std::string& digits, int base) {

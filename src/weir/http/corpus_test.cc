@@ -5,33 +5,39 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "weir/http/base64.h"
 #include "weir/http/corpora_for_tests.h"
 #include "weir/http/exchange_for_tests.h"
 
 namespace weir::http {
 namespace {
 
+using nlohmann::json;
+
+const std::filesystem::path kCorpora = corpora_beside(WEIR_SOURCE_DIR);
+
 class CorpusTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(corpora())) GTEST_SKIP() << "no corpora at " << corpora();
+    if (!std::filesystem::exists(kCorpora)) GTEST_SKIP() << "no corpora at " << kCorpora;
   }
 };
 
-nlohmann::json h1_cases() { return read_json(corpora() / "h1-cases.json").at("cases"); }
+json h1_cases() { return json::parse(read_file(kCorpora / "h1-cases.json")).at("cases"); }
 
-std::string payload_of(const nlohmann::json& test_case) {
+std::string payload_of(const json& test_case) {
   std::string bytes;
   for (const auto& step : test_case["payload_base64"]) bytes += decode_base64(step.get<std::string>()).value();
   return bytes;
 }
 
 // Refused by the gateway, not by the parser.
-bool is_judged_later(const nlohmann::json& test_case) {
+bool is_judged_later(const json& test_case) {
   const std::string note = test_case["note"];
   for (const char* reason : {"CONNECT", "TRACE"}) {
     if (note.find(reason) != std::string::npos) return true;
@@ -125,7 +131,7 @@ std::string decode_llhttp(std::string_view source) {
 
 TEST_F(CorpusTest, WhatAStrictParserRefusesIsRefusedHereToo) {
   int seen = 0;
-  for (const auto& test_case : read_json(corpora() / "llhttp-corpus.json")) {
+  for (const auto& test_case : json::parse(read_file(kCorpora / "llhttp-corpus.json"))) {
     if (test_case["kind"] != "http" || !test_case["meta"].contains("type")) continue;
     const std::string type = test_case["meta"]["type"];
     const std::string log = test_case["log"];
@@ -143,7 +149,7 @@ TEST_F(CorpusTest, WhatAStrictParserRefusesIsRefusedHereToo) {
 }
 
 TEST_F(CorpusTest, WhatOnlyALenientParserTakesIsRefused) {
-  for (const auto& test_case : read_json(corpora() / "llhttp-corpus.json")) {
+  for (const auto& test_case : json::parse(read_file(kCorpora / "llhttp-corpus.json"))) {
     if (!test_case["meta"].is_object()) continue;
     const std::string type = test_case["meta"].value("type", "");
     if (type.find("lenient") == type.npos) continue;
@@ -178,7 +184,7 @@ TEST_F(CorpusTest, WhatAnotherServerRefusesIsRefusedHereToo) {
                                       "rfc9110_trailer_forbidden_cl_01",
                                       "rfc9110_trailer_forbidden_host_01"};
   int seen = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(corpora() / "gunicorn-invalid")) {
+  for (const auto& entry : std::filesystem::directory_iterator(kCorpora / "gunicorn-invalid")) {
     if (entry.path().extension() != ".http" || good.contains(entry.path().stem().string())) continue;
     ++seen;
     EXPECT_EQ(play(decode_gunicorn(read_file(entry.path()))).whole, 0U) << entry.path();

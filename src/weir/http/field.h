@@ -55,8 +55,7 @@ enum class FieldId : std::uint8_t {
   kCount,
 };
 
-// The id of a name, in any case; kOther when it is not known. Requires: 16 readable bytes after the name
-// are not needed; any view will do.
+// The id of a name, in any case; kOther when it is not known. Reads nothing beyond the name.
 FieldId field_id(std::string_view name);
 
 // The usual spelling, e.g. "Content-Length". Requires: id is neither kOther nor kCount.

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kMaxName = 0xFFFF;
 
 // Why a name cannot go on with `stop`.
-const Rejection& name_fault(char stop, bool first) {
+[[gnu::cold]] const Rejection& name_fault(char stop, bool first) {
   if (stop == '\n') return fault::kLoneLf;
   if (stop == '\r') return fault::kNoColon;
   if (stop == '_') return fault::kUnderscore;
@@ -37,7 +37,7 @@ FieldLines::Event FieldLines::next(const char* head, std::uint32_t size, Field& 
 }
 
 // kField: the name and its colon are behind us.
-inline FieldLines::Event FieldLines::read_name(const char* head, std::uint32_t size) {
+[[gnu::always_inline]] inline FieldLines::Event FieldLines::read_name(const char* head, std::uint32_t size) {
   const char* const end = head + size;
   const char* const name = head + line_;
   const char* at = head + at_;
@@ -57,14 +57,15 @@ inline FieldLines::Event FieldLines::read_name(const char* head, std::uint32_t s
   return Event::kField;
 }
 
-FieldLines::Event FieldLines::read_end(const char* at, const char* end) {
+[[gnu::noinline]] FieldLines::Event FieldLines::read_end(const char* at, const char* end) {
   if (at + 1 == end) return Event::kMore;
   if (at[1] != '\n') return fail(fault::kLoneCr);
   at_ += 2;
   return Event::kEnd;
 }
 
-inline FieldLines::Event FieldLines::read_value(const char* head, std::uint32_t size, Field& field) {
+[[gnu::always_inline]] inline FieldLines::Event FieldLines::read_value(const char* head, std::uint32_t size,
+                                                                       Field& field) {
   const char* const end = head + size;
   const char* const stop = find_control(head + at_, end);
   at_ = static_cast<std::uint32_t>(stop - head);
@@ -76,7 +77,7 @@ inline FieldLines::Event FieldLines::read_value(const char* head, std::uint32_t 
   return Event::kField;
 }
 
-inline void FieldLines::fill(const char* head, const char* stop, Field& field) {
+[[gnu::always_inline]] inline void FieldLines::fill(const char* head, const char* stop, Field& field) {
   const char* value = head + colon_ + 1;
   while (value < stop && is_space(*value)) ++value;
   while (stop > value && is_space(stop[-1])) --stop;

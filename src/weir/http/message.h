@@ -28,7 +28,7 @@ struct RequestHead {
   std::string_view method;  // as it was sent
   Method method_id = Method::kOther;
   std::string_view target;  // as it was sent
-  std::string_view path;    // raw, starts with '/'; "*" of OPTIONS *
+  std::string_view path;    // raw, starts with '/'; "*" of OPTIONS *; "/" where the target has no path
   std::string_view query;   // raw, starts with '?', or empty
   std::string_view host;    // the authority that counts: Host, or the target's; may be empty in HTTP/1.0
   std::uint8_t minor_version = 1;

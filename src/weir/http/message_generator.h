@@ -3,6 +3,8 @@
 // For tests: random requests that keep every rule, in all the spellings that the grammar allows.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <initializer_list>
 #include <random>

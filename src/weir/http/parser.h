@@ -29,7 +29,7 @@ class RequestParser {
   explicit RequestParser(const RequestRules& rules) : rules_(rules) {}
 
   // Goes on with `input`, which starts with the first byte that belongs to this message and has grown since the
-  // last call; it may have moved. kIncomplete: come back with more.
+  // last call; it may have moved. kIncomplete: come back with more. Results other than that stand until reset().
   // Requires: 32 readable bytes behind `input` (their content does not matter).
   Parsed parse(std::string_view input);
 

@@ -363,6 +363,23 @@ TEST(RequestParserTest, TransferEncodingIsChunkedAlone) {
   }
 }
 
+TEST(RequestParserTest, NoByteBesideTransferEncodingIsOverlooked) {
+  for (int c = 0; c < 256; ++c) {
+    if (c > 0x20 && c < 0x7F) continue;
+    const std::string odd(1, static_cast<char>(c));
+    const bool is_space = c == ' ' || c == '\t';
+    for (const char* other : {"", "Content-Length: 3\r\n"}) {
+      EXPECT_NE(Read(with_fields(other + odd + "Transfer-Encoding: chunked\r\n")).outcome(), "complete") << c;
+      EXPECT_NE(Read(with_fields(other + ("Transfer-Encoding" + odd) + ": chunked\r\n")).outcome(), "complete") << c;
+      for (const std::string& value : {odd + "chunked", "chunked" + odd}) {
+        const bool good = is_space && *other == '\0';
+        const Read read(with_fields(std::string(other) + "Transfer-Encoding: " + value + "\r\n"));
+        EXPECT_EQ(read.outcome() == "complete", good) << c;
+      }
+    }
+  }
+}
+
 TEST(RequestParserTest, ABodyHasOneLength) {
   expect_outcomes({{with_fields("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), "400 two-body-lengths"},
                    {with_fields("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"), "400 two-body-lengths"},

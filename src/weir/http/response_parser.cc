@@ -21,7 +21,7 @@ constexpr std::uint64_t kOnce = bit(FieldId::kContentLength) | bit(FieldId::kTra
 bool fits_status(std::uint32_t at, char c) {
   constexpr std::string_view kShape = "HTTP/1.? ???";
   if (at == 7) return c == '0' || c == '1';
-  if (at == 9) return c >= '1' && c <= '9';
+  if (at == 9) return c >= '1' && c <= '5';  // RFC 9110 section 15: 100 to 599
   if (at > 9) return is_in(c, kDigitChar);
   return c == kShape[at];
 }

@@ -3,6 +3,7 @@
 // The structured-field test suite of the HTTP working group.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "weir/http/corpora_for_tests.h"
@@ -105,7 +106,7 @@ class StructuredFieldsCorpusTest : public testing::Test {
     int cases = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       if (entry.path().extension() != ".json") continue;
-      for (const json& test_case : read_json(entry.path())) {
+      for (const json& test_case : json::parse(read_file(entry.path()))) {
         ++cases;
         EXPECT_EQ(check(test_case), "") << entry.path().filename() << ": " << test_case["name"];
       }
@@ -113,7 +114,7 @@ class StructuredFieldsCorpusTest : public testing::Test {
     return cases;
   }
 
-  std::filesystem::path folder_ = corpora() / "structured-fields";
+  std::filesystem::path folder_ = corpora_beside(WEIR_SOURCE_DIR) / "structured-fields";
 };
 
 TEST_F(StructuredFieldsCorpusTest, EveryParseCaseHolds) {

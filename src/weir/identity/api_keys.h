@@ -19,8 +19,9 @@ class ApiKeys {
  public:
   struct Owner {
     std::string partner;
-    std::string plan;         // empty: none
-    std::string fingerprint;  // names the key without telling it; the same for a key and for its SHA-256, in every process
+    std::string plan;  // empty: none
+    std::string
+        fingerprint;  // names the key without telling it; the same for a key and for its SHA-256, in every process
   };
 
   // Of the same key twice the first entry counts.

@@ -22,8 +22,8 @@ enum StandardAttribute : AttributeId {
   kPartner,
   kUser,
   kPlan,
-  kKey,       // a short fingerprint of the API key, never the key
-  kAddress,   // client address after trusted_proxies and ipv6_prefix; "unix" for a Unix socket
+  kKey,      // a short fingerprint of the API key, never the key
+  kAddress,  // client address after trusted_proxies and ipv6_prefix; "unix" for a Unix socket
   kService,
   kEndpoint,
   kMethod,

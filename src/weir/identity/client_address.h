@@ -14,9 +14,9 @@ namespace weir::identity {
 
 bool is_in(const std::vector<IpNetwork>& networks, const IpAddress& address);
 
-// Walks X-Forwarded-For, all its lines joined, from the right while the entries are trusted proxies: the first that is
-// not is the client. An entry that is no address ends the walk at the one before it. The left end, which
-// anybody can write, is reached only over trusted entries. Requires: `peer` is trusted itself.
+// Walks X-Forwarded-For, all its lines joined, from the right while the entries are trusted proxies: the first that
+// is not is the client. An entry that is no address ends the walk at the one before it. The left end, which anybody
+// can write, is reached only over trusted entries. Requires: `peer` is trusted itself.
 IpAddress client_address(const http::RequestHead& request, const IpAddress& peer,
                          const std::vector<IpNetwork>& trusted);
 

@@ -11,7 +11,8 @@ namespace {
 using testing::ParsedRequest;
 
 const std::vector<IpNetwork>& trusted() {
-  static const std::vector<IpNetwork> networks = {*IpNetwork::parse("10.0.0.0/8"), *IpNetwork::parse("2001:db8:f::/48")};
+  static const std::vector<IpNetwork> networks = {*IpNetwork::parse("10.0.0.0/8"),
+                                                  *IpNetwork::parse("2001:db8:f::/48")};
   return networks;
 }
 

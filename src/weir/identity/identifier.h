@@ -26,7 +26,7 @@ struct Peer {
   std::optional<IpAddress> address;  // absent: Unix socket
   bool trusted = false;              // is in trusted_proxies (a Unix socket is not)
   std::string text;                  // canonical address for X-Forwarded-For, or "unix"
-  std::string group;                 // the value of kAddress: cut to ipv6_prefix, e.g. "2001:db8:1:2::/64" or "192.0.2.1"
+  std::string group;  // the value of kAddress: cut to ipv6_prefix, e.g. "2001:db8:1:2::/64" or "192.0.2.1"
 };
 
 // The caller of one request. Reused from request to request.

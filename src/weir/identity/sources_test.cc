@@ -55,7 +55,8 @@ TEST(SourcesTest, TheFirstCookieWithTheNameCounts) {
   const ParsedRequest request("GET /", {"Cookie: a=1; b=\"2\";c=3 ; a=4", "cookie: d=5; b=6; flag; =7"});
   const struct {
     std::string_view name, found;
-  } kRows[] = {{"a", "=1"}, {"b", "=\"2\""}, {"c", "=3"}, {"d", "=5"}, {"A", "absent"}, {"flag", "="}, {"e", "absent"}};
+  } kRows[] = {{"a", "=1"},     {"b", "=\"2\""}, {"c", "=3"},    {"d", "=5"},
+               {"A", "absent"}, {"flag", "="},   {"e", "absent"}};
   for (const auto& row : kRows) EXPECT_EQ(show(find_cookie(request.head(), row.name)), row.found) << row.name;
   EXPECT_EQ(show(find_cookie(ParsedRequest("GET /").head(), "a")), "absent");
 }

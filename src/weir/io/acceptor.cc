@@ -31,9 +31,19 @@ void remove_stale_file(const SocketAddress& address) {
   if (::connect(probe.get(), address.get(), address.size()) != 0 && errno == ECONNREFUSED) ::unlink(path);
 }
 
+// With SO_REUSEPORT a second process could share the address unnoticed: without it the kernel says that it is taken.
+bool is_taken(const SocketAddress& address) {
+  const Descriptor probe(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (address.family() == AF_INET6) ::setsockopt(probe.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  return ::bind(probe.get(), address.get(), address.size()) != 0 && errno == EADDRINUSE;
+}
+
 }  // namespace
 
-Result<Descriptor> open_listener(const SocketAddress& address, bool reuse_port) {
+Result<Descriptor> open_listener(const SocketAddress& address, Sharing sharing) {
+  if (sharing == Sharing::kFirst && !address.is_unix() && is_taken(address)) return io_error("bind", address);
   Descriptor socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket.is_open()) return io_error("open a socket for", address);
   const int on = 1;
@@ -42,7 +52,7 @@ Result<Descriptor> open_listener(const SocketAddress& address, bool reuse_port) 
   } else {
     ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // accepted sockets inherit it
-    if (reuse_port) ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+    if (sharing != Sharing::kAlone) ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
     if (address.family() == AF_INET6) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }
   if (::bind(socket.get(), address.get(), address.size()) != 0) return io_error("bind", address);
@@ -50,10 +60,11 @@ Result<Descriptor> open_listener(const SocketAddress& address, bool reuse_port) 
   return socket;
 }
 
-Acceptor::Acceptor(EventLoop& loop, Descriptor listener, OnAccept on_accept)
+Acceptor::Acceptor(EventLoop& loop, Descriptor listener, OnAccept on_accept, HasRoom has_room)
     : loop_(loop),
       listener_(std::move(listener)),
       on_accept_(std::move(on_accept)),
+      has_room_(std::move(has_room)),
       resume_(loop.timers(), *this) {
   watching_ = loop_.watch(listener_.get(), EPOLLIN, *this);
 }
@@ -68,6 +79,7 @@ void Acceptor::on_events(std::uint32_t) {
 
 bool Acceptor::accept_some(int most) {
   for (int i = 0; i < most; ++i) {
+    if (!has_room_()) return false;
     sockaddr_storage storage{};
     socklen_t size = sizeof storage;
     const int fd =
@@ -77,7 +89,7 @@ bool Acceptor::accept_some(int most) {
       if (errno == ECONNABORTED || errno == EINTR || errno == EPROTO) continue;
       return false;  // out of descriptors or memory
     }
-    if (!on_accept_({Descriptor(fd), SocketAddress::from(storage, size)})) return false;
+    on_accept_({Descriptor(fd), SocketAddress::from(storage, size)});
   }
   return true;
 }

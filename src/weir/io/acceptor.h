@@ -14,9 +14,15 @@
 
 namespace weir::io {
 
-// A bound, listening, non-blocking socket. `reuse_port`: others of this process may bind the same address too.
-// A Unix socket's stale file is replaced when nobody listens on it.
-Result<Descriptor> open_listener(const SocketAddress& address, bool reuse_port);
+// Who else may listen on an address (SO_REUSEPORT).
+enum class Sharing : std::uint8_t {
+  kAlone,
+  kFirst,  // nobody may be there yet; more sockets of this process follow
+  kNext,
+};
+
+// A bound, listening, non-blocking socket. A Unix socket's stale file is replaced when nobody listens on it.
+Result<Descriptor> open_listener(const SocketAddress& address, Sharing sharing);
 
 class Acceptor final : public EventSink, private Observer {
  public:
@@ -24,10 +30,11 @@ class Acceptor final : public EventSink, private Observer {
     Descriptor socket;
     SocketAddress peer;
   };
-  // Returns false to pause accepting.
-  using OnAccept = std::function<bool(Accepted)>;
+  using OnAccept = std::function<void(Accepted)>;
+  // False: accept nothing for now.
+  using HasRoom = std::function<bool()>;
 
-  Acceptor(EventLoop& loop, Descriptor listener, OnAccept on_accept);
+  Acceptor(EventLoop& loop, Descriptor listener, OnAccept on_accept, HasRoom has_room = [] { return true; });
   ~Acceptor();
 
   SocketAddress address() const { return SocketAddress::of_socket(listener_.get()); }
@@ -45,6 +52,7 @@ class Acceptor final : public EventSink, private Observer {
   EventLoop& loop_;
   Descriptor listener_;
   OnAccept on_accept_;
+  HasRoom has_room_;
   Timer resume_;
   bool watching_ = false;
 };

@@ -72,6 +72,8 @@ std::uint32_t method_number(std::string_view method) {
 
 std::string_view method_text(std::uint32_t number) { return kMethodTexts[number]; }
 
+std::string pattern_text(const config::EndpointPattern& pattern) { return pattern.method + ' ' + pattern.path; }
+
 Compiler::Compiler(const config::Config& config, const route::Router& router,
                    const identity::AttributeNames& attribute_names)
     : router_(router), names_(attribute_names) {
@@ -178,8 +180,7 @@ void Compiler::add_slots(const LimitInfo& info, const Rule& rule) {
     std::string identity = info.name;
     if (rule.spread.by_endpoint) {
       identity += '\n';
-      const bool none = endpoint == router_.patterns().size();
-      if (!none) identity += router_.patterns()[endpoint].method + ' ' + router_.patterns()[endpoint].path;
+      if (endpoint < router_.patterns().size()) identity += pattern_text(router_.patterns()[endpoint]);
     }
     for (std::uint32_t method = 0; method < rule.spread.methods; ++method) {
       const std::string apart = rule.spread.by_method ? '\n' + std::string(method_text(method)) : "";

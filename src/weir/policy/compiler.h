@@ -3,8 +3,8 @@
 // Compiles the limits of a configuration: which limits share a kind of account, which slots its records have, and
 // which rules a request has to look at.
 //
-// The text of a kind and of a slot stays the same across reloads as long as `name`, `per`, `mode`, endpoint and method
-// do, whatever else changes around them; so counters stay. Only the `per` list is compared, in its order.
+// The text of a kind and of a slot stays the same across reloads as long as `name`, `per`, `mode`, endpoint and
+// method do, whatever else changes around them; so counters stay. Only the `per` list is compared, in its order.
 // Thread safety: one thread, used once.
 #pragma once
 

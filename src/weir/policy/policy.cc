@@ -17,11 +17,6 @@ constexpr std::uint32_t kAbsent = UINT32_MAX;  // in place of a length
 // Endpoint and method are always there: none is an endpoint, too.
 bool can_be_missing(AttributeId id) { return id != identity::kEndpoint && id != identity::kMethod; }
 
-std::string_view subject_value(AttributeId id, const Attributes& attributes) {
-  if (id == identity::kMethod) return method_text(method_number(attributes.get(id)));
-  return attributes.get(id);
-}
-
 // Each value with its length before it, so that no two lists of values give the same text.
 void append_value(std::string_view value, std::string& key) {
   std::uint32_t size = value.empty() ? kAbsent : static_cast<std::uint32_t>(value.size());
@@ -68,9 +63,14 @@ limit::Cost cost_of(const Rule& rule, const http::RequestHead& request) {
   return fixed ? *fixed : cost_of(std::get<FieldCost>(rule.cost), request);
 }
 
-std::uint16_t slot_of(const Spread& spread, const route::Route& route, std::string_view method) {
+route::PatternIndex endpoint_of(const route::Route& route, bool shadow) {
+  return shadow ? route.shadow_endpoint : route.endpoint;
+}
+
+std::uint16_t slot_of(const Rule& rule, const route::Route& route, std::string_view method) {
+  const Spread& spread = rule.spread;
   std::uint32_t slot = spread.first;
-  if (spread.by_endpoint) slot += std::min(route.endpoint, spread.endpoints - 1) * spread.methods;
+  if (spread.by_endpoint) slot += std::min(endpoint_of(route, rule.shadow), spread.endpoints - 1) * spread.methods;
   if (spread.by_method) slot += method_number(method);
   return static_cast<std::uint16_t>(slot);
 }
@@ -106,6 +106,7 @@ Policy::Policy(const config::Config& config, const route::Router& router, const 
   rules_ = std::move(compiled.rules);
   kinds_ = std::move(compiled.kinds);
   indexes_ = std::move(compiled.indexes);
+  for (const auto& pattern : router.patterns()) endpoints_.push_back(pattern_text(pattern));
 }
 
 void Policy::charge(const route::Route& route, const http::RequestHead& request, const identity::Caller& caller,
@@ -137,7 +138,7 @@ void Policy::apply(const Rule& rule, Scene& scene, Charges& charges) const {
   const VariantIndex variant = variant_for(rule, scene.attributes);
   if (variant == kUnlimited || !enter(rule, scene, charges)) return;
   const std::string_view method = scene.attributes.get(identity::kMethod);
-  charges.charges.push_back({slot_of(rule.spread, scene.route, method), variant, cost_of(rule, scene.request)});
+  charges.charges.push_back({slot_of(rule, scene.route, method), variant, cost_of(rule, scene.request)});
   charges.limits.push_back({rule.limit, variant});
   ++charges.accounts.back().count;
 }
@@ -172,8 +173,15 @@ void Policy::open_account(const Rule& rule, Scene& scene, Charges& charges) cons
   }
   scene.opened = true;
   charges.key.clear();
-  for (const AttributeId id : kind.attributes) append_value(subject_value(id, scene.attributes), charges.key);
+  for (const AttributeId id : kind.attributes) append_value(subject_value(id, rule.shadow, scene), charges.key);
   charges.accounts.push_back({kind.handle, store_.subject(charges.key), first, 0, kind.shadow});
+}
+
+std::string_view Policy::subject_value(AttributeId id, bool shadow, const Scene& scene) const {
+  if (id == identity::kMethod) return method_text(method_number(scene.attributes.get(id)));
+  if (id != identity::kEndpoint) return scene.attributes.get(id);
+  const route::PatternIndex endpoint = endpoint_of(scene.route, shadow);
+  return endpoint == route::Route::kNoEndpoint ? std::string_view() : endpoints_[endpoint];
 }
 
 }  // namespace weir::policy

@@ -66,14 +66,14 @@ struct Charges {
 
 class Policy {
  public:
-  // Puts the layouts in force in `store`, which must outlive this object. Requires: at most 65,534 limits, at most 254
-  // different rates in each, all of them in the ranges of limit::TokenBucket (the loader of the configuration sees
-  // to it; a rate that is not counts as unlimited).
+  // Puts the layouts in force in `store`, which must outlive this object. Requires: at most 65,534 limits, at most
+  // 254 different rates in each, all of them in the ranges of limit::TokenBucket (the loader of the configuration
+  // sees to it; a rate that is not counts as unlimited).
   Policy(const config::Config& config, const route::Router& router, const identity::AttributeNames& names,
          store::MemoryStore& store);
 
-  // Requires: caller.attributes with kService, kEndpoint and kMethod set. A caller on the bypass list gets no charges.
-  // No allocation once the vectors have grown.
+  // Requires: caller.attributes with kService, kEndpoint and kMethod set. A caller on the bypass list gets no
+  // charges. No allocation once the vectors have grown.
   void charge(const route::Route& route, const http::RequestHead& request, const identity::Caller& caller,
               Charges& charges) const;
 
@@ -86,12 +86,14 @@ class Policy {
   void apply(const Rule& rule, Scene& scene, Charges& charges) const;
   bool enter(const Rule& rule, Scene& scene, Charges& charges) const;
   void open_account(const Rule& rule, Scene& scene, Charges& charges) const;
+  std::string_view subject_value(identity::AttributeId id, bool shadow, const Scene& scene) const;
 
   store::MemoryStore& store_;
   std::vector<LimitInfo> limits_;
   std::vector<Rule> rules_;
   std::vector<AccountKind> kinds_;
   RuleIndexes indexes_;
+  std::vector<std::string> endpoints_;  // a text for each pattern that stays the same across reloads
 };
 
 }  // namespace weir::policy

@@ -81,4 +81,7 @@ inline constexpr std::uint32_t kMethods = 9;
 std::uint32_t method_number(std::string_view method);
 std::string_view method_text(std::uint32_t number);
 
+// Method and path of a pattern, however it was spaced.
+std::string pattern_text(const config::EndpointPattern& pattern);
+
 }  // namespace weir::policy

@@ -2,8 +2,8 @@
 //
 // Paths as they are matched: the ways in which a careful or a careless reader may take the same bytes. The plain
 // reading follows RFC 3986 section 6.2.2 (unreserved escapes decoded once, hex digits upper case, dot segments
-// resolved, empty segments dropped); the others are what servers are known to do besides. In every reading a byte that
-// is not allowed in a segment (`"`, `<`, bytes above 0x7F) equals its escape, and a trailing slash is dropped.
+// resolved, empty segments dropped); the others are what servers are known to do besides. In every reading a byte
+// that is not allowed in a segment (`"`, `<`, bytes above 0x7F) equals its escape, and a trailing slash is dropped.
 // Thread safety: pure functions.
 #pragma once
 
@@ -45,9 +45,9 @@ inline constexpr char kEscapedSlash = '\x01';
 // The liberties that matter for a path made by decode_fully.
 Reading doubts_of_decoded(std::string_view decoded);
 
-// Writes the normal form of `path` in `reading` to `normal`: "/" or segments with a slash before each. False when `..`
-// leads above the root. With kDecoded, `path` is what decode_fully wrote.
-// Requires: inspect(path) is not kBad, `path` is no view into `normal`.
+// Writes the normal form of `path` in `reading` to `normal`: "/" or segments with a slash before each. False when
+// `..` leads above the root. With kDecoded, `path` is what decode_fully wrote. Requires: inspect(path) is not kBad,
+// `path` is no view into `normal`.
 bool normalise(std::string_view path, Reading reading, std::string& normal);
 
 // Takes the next segment that is not empty off the front of `path`; empty when there is none.

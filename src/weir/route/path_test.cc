@@ -129,8 +129,8 @@ TEST(PathTest, InspectionTellsOrdinaryPathsFromOthers) {
 
 // Paths made of the bytes that matter, so that they meet often.
 std::string random_path(std::mt19937& random) {
-  constexpr std::string_view kParts[] = {"/", "/", "..", ".", "a", "b", ";", "%2e", "%2F", "%5C", "%25",
-                                         "%41", "%3B", "\"", "\\", "2f", "5c", "%c3", ":", "%3A", "{"};
+  constexpr std::string_view kParts[] = {"/",   "/",   "..", ".",  "a",  "b",  ";",   "%2e", "%2F", "%5C", "%25",
+                                         "%41", "%3B", "\"", "\\", "2f", "5c", "%c3", ":",   "%3A", "{"};
   std::string path = "/";
   std::uniform_int_distribution<std::size_t> part(0, std::size(kParts) - 1);
   for (std::size_t left = std::uniform_int_distribution<std::size_t>(0, 12)(random); left > 0; --left) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 namespace weir::route {
 namespace {
@@ -28,7 +29,10 @@ void Router::add_patterns(const config::Config& config) {
   for (const config::Limit& limit : config.limits) {
     for (const config::EndpointPattern& pattern : limit.match) {
       const auto index = static_cast<PatternIndex>(patterns_.size());
-      if (!pattern_by_key_.try_emplace(pattern_key(pattern), index).second) continue;
+      const auto [known, is_new] = pattern_by_key_.try_emplace(pattern_key(pattern), index);
+      if (is_new) enforced_.push_back(false);
+      if (limit.mode == config::Mode::kEnforce) enforced_[known->second] = true;
+      if (!is_new) continue;
       patterns_.push_back(pattern);
       plain_.patterns.add(pattern.path, index);
       decoded_.patterns.add(pattern.path, index);
@@ -51,8 +55,7 @@ PatternIndex Router::pattern_index(const config::EndpointPattern& pattern) const
   return found == pattern_by_key_.end() ? Route::kNoEndpoint : found->second;
 }
 
-RouteStatus Router::find(std::string_view host, std::string_view path, std::string_view method,
-                         Route& route) const {
+RouteStatus Router::find(std::string_view host, std::string_view path, std::string_view method, Route& route) const {
   const Request request{plain_.services.host(host), path, method};
   if (path == "*") return find_ordinary(request, path, route);
   if (!path.starts_with('/')) return RouteStatus::kBadPath;
@@ -79,10 +82,19 @@ RouteStatus Router::find_ordinary(const Request& request, std::string_view norma
   const auto service = match(plain_, request, normal, route.patterns);
   if (!service) return RouteStatus::kNoService;
   route.service = *service;
-  const auto best = std::min_element(route.patterns.begin(), route.patterns.end(),
-                                     [&](PatternIndex a, PatternIndex b) { return ranks_[a] < ranks_[b]; });
-  route.endpoint = best == route.patterns.end() ? Route::kNoEndpoint : *best;
+  choose_endpoints(route);
   return RouteStatus::kFound;
+}
+
+void Router::choose_endpoints(Route& route) const {
+  route.endpoint = route.shadow_endpoint = Route::kNoEndpoint;
+  const auto improve = [&](PatternIndex& best, PatternIndex pattern) {
+    if (best == Route::kNoEndpoint || ranks_[pattern] < ranks_[best]) best = pattern;
+  };
+  for (const PatternIndex pattern : route.patterns) {
+    improve(route.shadow_endpoint, pattern);
+    if (enforced_[pattern]) improve(route.endpoint, pattern);
+  }
 }
 
 RouteStatus Router::find_unusual(const Request& request, Reading doubts, Route& route) const {
@@ -108,7 +120,9 @@ bool Router::agrees(const Request& request, Reading reading, RouteStatus status,
   if (!normalise(path, reading, scratch.normal)) return false;
   const auto service = match(tables(reading), request, scratch.normal, scratch.patterns);
   if (!service) return status == RouteStatus::kNoService;
-  return status == RouteStatus::kFound && *service == route.service && scratch.patterns == route.patterns;
+  const auto enforced = std::views::filter([&](PatternIndex pattern) { return enforced_[pattern]; });
+  return status == RouteStatus::kFound && *service == route.service &&
+         std::ranges::equal(scratch.patterns | enforced, route.patterns | enforced);
 }
 
 }  // namespace weir::route

@@ -4,7 +4,8 @@
 // limits name. Matching works on a normalised copy of the path (unreserved %XX decoded once, `//` merged, dot
 // segments resolved, RFC 3986 section 6.2.2); what is forwarded are the client's bytes. A path that other
 // plausible readings (%2F or %5C as a separator, `;x` cut off, decoded more than once) would send elsewhere is
-// ambiguous. Upper and lower case differ; a slash at the end makes no difference.
+// ambiguous. Upper and lower case differ; a slash at the end makes no difference. Patterns that only shadow limits
+// name change nothing for anybody else: neither endpoints nor what is ambiguous.
 // Thread safety: a Router is immutable; a Route belongs to one thread.
 #pragma once
 
@@ -34,8 +35,9 @@ struct Route {
   static constexpr PatternIndex kNoEndpoint = UINT32_MAX;
 
   ServiceIndex service = 0;
-  PatternIndex endpoint = kNoEndpoint;  // the most specific of `patterns`
-  std::vector<PatternIndex> patterns;   // all that match, ascending
+  PatternIndex endpoint = kNoEndpoint;         // the most specific of `patterns` that an enforced limit names
+  PatternIndex shadow_endpoint = kNoEndpoint;  // the most specific of them all: what shadow limits go by
+  std::vector<PatternIndex> patterns;          // all that match, ascending
 
   // Room for paths that are not ordinary, and for what their other readings match.
   struct Scratch {
@@ -80,9 +82,11 @@ class Router {
   RouteStatus find_ordinary(const Request& request, std::string_view normal, Route& route) const;
   RouteStatus find_unusual(const Request& request, Reading doubts, Route& route) const;
   bool agrees(const Request& request, Reading reading, RouteStatus status, Route& route) const;
+  void choose_endpoints(Route& route) const;
 
   std::vector<config::EndpointPattern> patterns_;
   std::vector<std::uint32_t> ranks_;  // of each pattern; the smallest is the most specific
+  std::vector<bool> enforced_;        // of each pattern: an enforced limit names it
   TextMap<PatternIndex> pattern_by_key_;
   Tables plain_{kPlain};
   Tables decoded_{kDecoded};

@@ -9,7 +9,8 @@ namespace weir::route {
 namespace {
 
 config::Service service(std::string name, std::vector<std::string> hosts, std::vector<std::string> paths) {
-  return {.name = std::move(name), .upstream = 0, .hosts = std::move(hosts), .paths = std::move(paths), .max_body = {}};
+  return {
+      .name = std::move(name), .upstream = 0, .hosts = std::move(hosts), .paths = std::move(paths), .max_body = {}};
 }
 
 config::EndpointPattern pattern(const std::string& text) {
@@ -53,10 +54,10 @@ std::string endpoint(const Router& router, std::string_view path, std::string_vi
 }
 
 TEST(RouterTest, LongestPathOfAMatchingHostWins) {
-  const auto config = config_of({service("root", {}, {"/"}), service("api", {}, {"/api", "/products"}),
-                                 service("v2", {}, {"/api/v2"}), service("shop", {"shop.example"}, {"/"}),
-                                 service("shop-api", {"shop.example"}, {"/api"})},
-                                {});
+  const auto config = config_of(
+      {service("root", {}, {"/"}), service("api", {}, {"/api", "/products"}), service("v2", {}, {"/api/v2"}),
+       service("shop", {"shop.example"}, {"/"}), service("shop-api", {"shop.example"}, {"/api"})},
+      {});
   const Router router(config);
   const struct {
     std::string_view host, path, service;
@@ -92,9 +93,9 @@ TEST(RouterTest, SpellingsOfAHostAreOneHost) {
 }
 
 TEST(RouterTest, PatternsMatchWholeSegmentsAndMethods) {
-  const auto config =
-      config_of({service("s", {}, {"/"})}, {"GET /products", "POST /products", "GET /products/{id}", "* /products/{id}",
-                                            "GET /reports/*", "HEAD /products", "GET /products/top", "* /*"});
+  const auto config = config_of({service("s", {}, {"/"})},
+                                {"GET /products", "POST /products", "GET /products/{id}", "* /products/{id}",
+                                 "GET /reports/*", "HEAD /products", "GET /products/top", "* /*"});
   const Router router(config);
   const struct {
     std::string_view method, path, found;
@@ -120,16 +121,15 @@ TEST(RouterTest, PatternsMatchWholeSegmentsAndMethods) {
 }
 
 TEST(RouterTest, TheEndpointIsTheMostSpecificPattern) {
-  const auto config = config_of({service("s", {}, {"/"})},
-                                {"* /*", "GET /*", "GET /a/*", "GET /{x}/b", "GET /a/{y}", "* /a/b", "GET /a/b",
-                                 "HEAD /a/b", "GET /"});
+  const auto config = config_of({service("s", {}, {"/"})}, {"* /*", "GET /*", "GET /a/*", "GET /{x}/b", "GET /a/{y}",
+                                                            "* /a/b", "GET /a/b", "HEAD /a/b", "GET /"});
   const Router router(config);
   const struct {
     std::string_view method, path, endpoint;
   } kRows[] = {
-      {"POST", "/q", "* /*"},       {"GET", "/q", "GET /*"},        {"GET", "/a/c/d", "GET /a/*"},
-      {"GET", "/c/b", "GET /{x}/b"}, {"GET", "/a/c", "GET /a/{y}"}, {"POST", "/a/b", "* /a/b"},
-      {"GET", "/a/b", "GET /a/b"},  {"HEAD", "/a/b", "HEAD /a/b"},  {"GET", "/", "GET /"},
+      {"POST", "/q", "* /*"},         {"GET", "/q", "GET /*"},       {"GET", "/a/c/d", "GET /a/*"},
+      {"GET", "/c/b", "GET /{x}/b"},  {"GET", "/a/c", "GET /a/{y}"}, {"POST", "/a/b", "* /a/b"},
+      {"GET", "/a/b", "GET /a/b"},    {"HEAD", "/a/b", "HEAD /a/b"}, {"GET", "/", "GET /"},
       {"HEAD", "/a/c", "GET /a/{y}"},
   };
   for (const auto& row : kRows) EXPECT_EQ(endpoint(router, row.path, row.method), row.endpoint) << row.path;
@@ -147,7 +147,8 @@ TEST(RouterTest, EqualPatternsAreOne) {
 TEST(RouterTest, BadPathsAreRefused) {
   const auto config = config_of({service("s", {}, {"/"})}, {});
   const Router router(config);
-  for (const auto* path : {"/..", "/a/../..", "/%2e%2e", "/a%00", "/a%1f", "/a%7F", "/%", "/%a", "/%zz", "", "a", "?x"}) {
+  for (const auto* path :
+       {"/..", "/a/../..", "/%2e%2e", "/a%00", "/a%1f", "/a%7F", "/%", "/%a", "/%zz", "", "a", "?x"}) {
     EXPECT_EQ(show(router, config, "", path), "bad") << path;
   }
 }
@@ -181,14 +182,18 @@ TEST(RouterTest, APathWhoseReadingsGoElsewhereIsAmbiguous) {
   const struct {
     std::string_view method, path;
   } kRows[] = {
-      {"GET", "/x%2F..%2Fapi"},    {"GET", "/x/..%2fapi"},     {"GET", "/x/..%5Capi"},
-      {"GET", "/x/..;/api"},       {"GET", "/x/..;y=1/api"},   {"GET", "/api;x"},
-      {"GET", "/api%3Bx"},         {"GET", "/%2561pi"},        {"GET", "/%252561pi"},
-      {"GET", "/x/%252e%252e/api"}, {"GET", "/..;/x"},          {"GET", "/x%2F..%2f..%2fy"},
-      {"GET", "/%252e%252e/x"},    {"GET", "/x%2500"},         {"POST", "/products;x"},
-      {"POST", "/products%2F"},    {"GET", "/files/a%2Fb"},    {"GET", "/files/;x"},
-      {"GET", "/a%3Ab"},           {"POST", "/%2Fproducts"},   {"GET", "/api%5C..%2fx"},
-      {"POST", "/x//../products"}, {"GET", "/x\\..\\api"},
+      {"GET", "/x%2F..%2Fapi"}, {"GET", "/x/..%2fapi"},
+      {"GET", "/x/..%5Capi"},   {"GET", "/x/..;/api"},
+      {"GET", "/x/..;y=1/api"}, {"GET", "/api;x"},
+      {"GET", "/api%3Bx"},      {"GET", "/%2561pi"},
+      {"GET", "/%252561pi"},    {"GET", "/x/%252e%252e/api"},
+      {"GET", "/..;/x"},        {"GET", "/x%2F..%2f..%2fy"},
+      {"GET", "/%252e%252e/x"}, {"GET", "/x%2500"},
+      {"POST", "/products;x"},  {"POST", "/products%2F"},
+      {"GET", "/files/a%2Fb"},  {"GET", "/files/;x"},
+      {"GET", "/a%3Ab"},        {"POST", "/%2Fproducts"},
+      {"GET", "/api%5C..%2fx"}, {"POST", "/x//../products"},
+      {"GET", "/x\\..\\api"},
   };
   for (const auto& row : kRows) EXPECT_EQ(show(router, config, "", row.path, row.method), "ambiguous") << row.path;
 }
@@ -213,7 +218,8 @@ TEST(RouterTest, AmongTenThousandPatternsEachFindsItsOwn) {
   }
 }
 
-// Another way to write the same path: unreserved characters escaped, empty and dot segments put in, a slash at the end.
+// Another way to write the same path: unreserved characters escaped, empty and dot segments put in, a slash at the
+// end.
 std::string respell(const std::string& path, std::mt19937& random) {
   const auto chance = [&](int one_in) { return std::uniform_int_distribution<int>(1, one_in)(random) == 1; };
   std::string text;
@@ -247,6 +253,19 @@ TEST(RouterTest, EverySpellingOfAPathFindsTheSameRoute) {
     if (spelling.find("//") != std::string::npos && spelling.find("zz") != std::string::npos) continue;
     ASSERT_EQ(show(router, config, "", spelling), show(router, config, "", path)) << spelling;
   }
+}
+
+TEST(RouterTest, PatternsOfShadowLimitsChangeNothingForOthers) {
+  auto config = config_of({service("s", {}, {"/"})}, {"GET /{x}", "GET /a", "GET /{x}"});
+  config.limits[1].mode = config.limits[2].mode = config::Mode::kShadow;
+  const Router router(config);
+  Route route;
+  ASSERT_EQ(router.find("", "/a", "GET", route), RouteStatus::kFound);
+  EXPECT_EQ(route.patterns, (std::vector<PatternIndex>{0, 1}));
+  EXPECT_EQ(route.endpoint, 0U);
+  EXPECT_EQ(route.shadow_endpoint, 1U);
+  EXPECT_EQ(show(router, config, "", "/a;x"), "s [GET /{x}]");  // the plain reading counts
+  EXPECT_EQ(show(router, config, "", "/;x"), "ambiguous");
 }
 
 TEST(RouterTest, ARouteMayBeUsedAgain) {

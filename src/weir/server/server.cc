@@ -201,12 +201,11 @@ Server::Server(io::EventLoop& loop, Options options, Handler handler)
 Server::~Server() = default;
 
 Result<void> Server::listen(const io::SocketAddress& address) {
-  auto socket = io::open_listener(address, /*reuse_port=*/false);
+  auto socket = io::open_listener(address, io::Sharing::kAlone);
   if (!socket) return std::unexpected(socket.error());
   acceptors_.push_back(std::make_unique<io::Acceptor>(loop_, std::move(*socket), [this](io::Acceptor::Accepted accepted) {
     sessions_.push_back(std::make_unique<Session>(*this, std::move(accepted.socket)));
     sessions_.back()->run();
-    return true;
   }));
   return {};
 }

@@ -8,6 +8,18 @@ from .origin import Exchange, Origin, reply, replay
 from .poll import eventually, free_port
 
 __all__ = [
-    "Cut", "Exchange", "Fields", "Gateway", "Malformed", "Origin", "RawClient", "Response", "Silence",
-    "eventually", "free_port", "replay", "reply", "request_bytes",
+    "Cut",
+    "Exchange",
+    "Fields",
+    "Gateway",
+    "Malformed",
+    "Origin",
+    "RawClient",
+    "Response",
+    "Silence",
+    "eventually",
+    "free_port",
+    "replay",
+    "reply",
+    "request_bytes",
 ]

@@ -9,7 +9,7 @@ from .message import Cut, Silence, Wire, read_response
 
 
 def request_bytes(method="GET", target="/", fields=(), body=None, host="localhost", version="HTTP/1.1"):
-    """A request as it goes over the wire. `fields` is a mapping or pairs; a `body` brings its Content-Length along."""
+    """A request as it goes over the wire. `fields` is a mapping or pairs; a `body` brings its length along."""
     pairs = list(fields.items()) if hasattr(fields, "items") else list(fields)
     names = {name.lower() for name, _ in pairs}
     if host is not None and "host" not in names:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays the HTTP/1 corpus against a proxy and judges what the client and the origin saw.
 
-Every case has a client address of its own in 127.0.0.0/8. The proxy tells the origin that address in X-Forwarded-For, so
-that many cases can run at once and each request at the origin is known to belong to one case.
+Every case has a client address of its own in 127.0.0.0/8. The proxy tells the origin that address in X-Forwarded-For,
+so that many cases can run at once and each request at the origin is known to belong to one case.
 """
 
 import base64
@@ -85,7 +85,7 @@ def send_bytewise(client, data):
         if at % 16 == 0 and select.select([client.sock], [], [], 0)[0]:
             client.send_as_far_as_possible(data[at:])
             return
-        if not client.send_as_far_as_possible(data[at:at + 1]):
+        if not client.send_as_far_as_possible(data[at : at + 1]):
             return
         time.sleep(PAUSE_PER_BYTE)
 

@@ -75,8 +75,13 @@ class Gateway:
 
         with open(self.stdout, "ab") as out, open(self.stderr, "ab") as err:
             self.process = subprocess.Popen(
-                [self.binary, "run", str(self.file), *self.arguments], stdin=subprocess.DEVNULL, stdout=out,
-                stderr=err, cwd=self.folder, preexec_fn=limit_files)
+                [self.binary, "run", str(self.file), *self.arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                cwd=self.folder,
+                preexec_fn=limit_files,
+            )
         self.started_at = time.monotonic()
 
     def became_ready(self):
@@ -207,6 +212,6 @@ class Gateway:
 
 def address_of(text):
     if text.startswith("unix:"):
-        return text[len("unix:"):]
+        return text[len("unix:") :]
     host, _, port = text.rpartition(":")
     return (host, int(port))

@@ -42,4 +42,3 @@ def fate(address, seconds, options=()):
         if process.poll() is None:
             process.kill()
             process.wait()
-

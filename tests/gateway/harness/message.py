@@ -232,7 +232,8 @@ def read_head(wire, response, deadline):
     response.fields = fields
     response.head = line + b"\r\n" + raw
     if (response.status < 200 or response.status == 204) and (
-            "Content-Length" in fields or "Transfer-Encoding" in fields):
+        "Content-Length" in fields or "Transfer-Encoding" in fields
+    ):
         raise Malformed(f"a length in an answer that has no body: {response}")
 
 

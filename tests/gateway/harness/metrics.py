@@ -3,7 +3,7 @@
 
 import re
 
-SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)(?: -?[0-9]+)?\Z')
+SAMPLE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)(?: -?[0-9]+)?\Z")
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\\\|\\"|\\n)*)"(?:,|\Z)')
 
 
@@ -25,8 +25,11 @@ class Metrics:
         return sum(value for _, _, value in self.matching(name, **labels))
 
     def matching(self, name, **labels):
-        return [sample for sample in self.samples
-                if sample[0] == name and all(sample[1].get(key) == value for key, value in labels.items())]
+        return [
+            sample
+            for sample in self.samples
+            if sample[0] == name and all(sample[1].get(key) == value for key, value in labels.items())
+        ]
 
     def label_values(self, name, label):
         return {labels.get(label) for _, labels, _ in self.matching(name)}
@@ -64,5 +67,5 @@ def parse_sample(line):
         label = LABEL.match(text)
         assert label, f"not a label list: {line!r}"
         labels[label[1]] = label[2].replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
-        text = text[label.end():]
+        text = text[label.end() :]
     return match[1], labels, float(match[3])

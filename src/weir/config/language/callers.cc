@@ -42,6 +42,7 @@ void note_header(Reader& reader, const Fields& fields, HeaderCaller& caller) {
                         fmt::format("the attribute '{}' comes from the gateway itself", caller.attribute));
   }
   reader.scope.attributes.insert(caller.attribute);
+  if (caller.attribute == "plan") reader.scope.plans_complete = false;
 }
 
 Type<ApiKeyCaller> api_key_caller() {
@@ -103,6 +104,8 @@ Digest digest_of(const Secret& secret) {
 
 // The message does not repeat the key.
 void check_key(Reader& reader, const Fields& fields, ApiKey& key) {
+  if (key.plan) reader.scope.plans.insert(*key.plan);
+  if (!fields.good("plan")) reader.scope.plans_complete = false;
   const std::string_view name = fields.has("key") ? "key" : "key_sha256";
   if (!fields.has(name) || !fields.good(name)) return;
   const Digest digest = digest_of(key.key);

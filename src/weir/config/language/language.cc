@@ -25,7 +25,7 @@ void check_addresses(Reader& reader, const Fields& fields, Config& config) {
 void check_keys(Reader& reader, const Fields& fields, Config& config) {
   if (!reader.scope.attributes_complete) return;
   const bool callers = has_api_key_caller(config);
-  if (callers && !fields.has("keys")) {
+  if (callers && config.keys.empty()) {
     reader.report.warning(fields.place("callers"),
                           "there is an api_key caller but there are no keys: every key is refused");
   }

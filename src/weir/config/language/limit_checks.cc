@@ -67,6 +67,27 @@ void check_only_if(Reader& reader, const Fields& fields, const Limit& limit) {
   }
 }
 
+// Where all plans come from keys, one that no key has is probably a slip.
+void check_plans(Reader& reader, const Node& plans) {
+  const Scope& scope = reader.scope;
+  if (!scope.plans_complete || !scope.attributes_complete || scope.plans.empty()) return;
+  const std::vector<std::string> known(scope.plans.begin(), scope.plans.end());
+  for (const auto& [plan, rate] : plans.entries) {
+    if (scope.plans.contains(plan->text)) continue;
+    reader.report.warning(plan->place, fmt::format("no key has the plan '{}'", plan->text),
+                          did_you_mean(plan->text, known));
+  }
+}
+
+void check_services(Reader& reader, const Node& services) {
+  const std::vector<std::string>& known = reader.scope.services.all();
+  for (const auto& [service, rate] : services.entries) {
+    if (known.empty() || reader.scope.services.find(service->text)) continue;
+    reader.report.error(service->place, fmt::format("there is no service '{}'", service->text),
+                        did_you_mean(service->text, known));
+  }
+}
+
 void check_by(Reader& reader, const Fields& fields, const Limit& limit) {
   constexpr std::size_t kMostAlternatives = 255;
   for (const auto& [attribute, values] : fields.find("by")->entries) {
@@ -76,12 +97,8 @@ void check_by(Reader& reader, const Fields& fields, const Limit& limit) {
           fmt::format("no caller yields the attribute '{}', so these rates could never act", attribute->text),
           attribute_suggestion(reader.scope, attribute->text));
     }
-    if (attribute->text != "service") continue;
-    for (const auto& [value, rate] : values->entries) {
-      if (reader.scope.services.all().empty() || reader.scope.services.find(value->text)) continue;
-      reader.report.error(value->place, fmt::format("there is no service '{}'", value->text),
-                          did_you_mean(value->text, reader.scope.services.all()));
-    }
+    if (attribute->text == "service") check_services(reader, *values);
+    if (attribute->text == "plan") check_plans(reader, *values);
   }
   if (limit.by.size() > kMostAlternatives) {
     reader.report.error(fields.place("by"),

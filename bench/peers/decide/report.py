@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Joins what bench_decide and its peers have measured: a table, or JSON with --json.
+
+usage: report.py [--json] RESULTS...
+
+A file of results is Google Benchmark's JSON (of bench_decide), or one JSON object per line (of a peer).
+"""
+
+import json
+import statistics
+import sys
+
+# How bench_decide's cases are named in the table.
+CASES = {
+    "two_limits_of_a_known_subject": "weir",
+    "two_limits_with_the_fingerprint": "weir, with the fingerprint",
+    "the_whole_way": "weir, charge to decision",
+}
+
+
+def of_benchmark(document):
+    """Medians over the repetitions of every case that has a counterpart."""
+    runs = {}
+    for run in document["benchmarks"]:
+        if run["run_type"] == "iteration":
+            runs.setdefault(run["run_name"], []).append(run)
+    for name, repeated in runs.items():
+        case, *arguments = name.split("/")
+        if case not in CASES:
+            continue
+        yield {
+            "limiter": CASES[case],
+            "accounts": int(arguments[0]),
+            "threads": repeated[0]["threads"],
+            # Wall time of the whole run over the decisions of all threads; a thread's own time is that often longer.
+            "ns": round(statistics.median(run["real_time"] for run in repeated) * repeated[0]["threads"], 1),
+            "bytes_per_account": round(repeated[0]["bytes/account"]),
+        }
+
+
+def results_of(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError:
+        document = None
+    if isinstance(document, dict) and "benchmarks" in document:
+        return list(of_benchmark(document))
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def print_table(results):
+    ours = {(r["accounts"], r["threads"]): r for r in results if r["limiter"] == "weir"}
+    print("| limiter | accounts | threads | ns per decision | times weir | bytes per account | times weir |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
+    for r in sorted(results, key=lambda r: (r["accounts"], r["threads"])):
+        base = ours.get((r["accounts"], r["threads"]))
+        slower = f'{r["ns"] / base["ns"]:.1f}' if base else ""
+        # A single account pays for the empty table, which says nothing.
+        size, larger = "", ""
+        if r["accounts"] > 1:
+            size = f'{r["bytes_per_account"]:,}'
+            larger = f'{r["bytes_per_account"] / base["bytes_per_account"]:.1f}' if base else ""
+        print(f'| {r["limiter"]} | {r["accounts"]:,} | {r["threads"]} | {r["ns"]:,.1f} | {slower} | {size} | {larger} |')
+
+
+def main(arguments):
+    as_json = "--json" in arguments
+    results = [r for path in arguments if path != "--json" for r in results_of(path)]
+    if as_json:
+        print(json.dumps(results, indent=1))
+    else:
+        print_table(results)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/config/schema.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace weir::config {
+namespace {
+
+using Json = nlohmann::json;
+
+Json schema() { return Json::parse(json_schema()); }
+
+Json limit_schema() { return schema()["properties"]["limits"]["items"]; }
+
+// Every object with "properties" below `node`.
+void collect_objects(const Json& node, std::vector<Json>& found) {
+  if (node.is_object() && node.contains("properties")) found.push_back(node);
+  for (const auto& child : node) {
+    if (child.is_structured()) collect_objects(child, found);
+  }
+}
+
+TEST(SchemaTest, ItIsADraft07SchemaOfOneObject) {
+  EXPECT_EQ(schema()["$schema"], "http://json-schema.org/draft-07/schema#");
+  EXPECT_EQ(schema()["type"], "object");
+  EXPECT_EQ(schema()["required"], Json({"listeners", "upstreams", "services"}));
+}
+
+TEST(SchemaTest, EveryKeyIsDescribedAndNoOtherKeyIsAllowed) {
+  std::vector<Json> objects;
+  collect_objects(schema(), objects);
+  EXPECT_GE(objects.size(), 20u);
+  for (const Json& object : objects) {
+    EXPECT_EQ(object["additionalProperties"], false) << object.dump();
+    for (const auto& [name, key] : object["properties"].items()) {
+      EXPECT_TRUE(key.contains("description")) << name;
+      EXPECT_FALSE(key["description"].get<std::string>().empty()) << name;
+    }
+    for (const Json& name : object.value("required", Json::array())) {
+      EXPECT_TRUE(object["properties"].contains(name.get<std::string>())) << name;
+    }
+  }
+}
+
+TEST(SchemaTest, DefaultsAreThoseOfTheReader) {
+  const Json properties = schema()["properties"];
+  EXPECT_EQ(properties["ipv6_prefix"]["default"], 64);
+  EXPECT_EQ(properties["workers"]["default"], "auto");
+  EXPECT_EQ(properties["identify"]["default"], "optional");
+  EXPECT_EQ(properties["http"]["properties"]["max_head"]["default"], "64KiB");
+  EXPECT_EQ(properties["http"]["properties"]["head"]["default"], "10s");
+  EXPECT_EQ(properties["shutdown"]["properties"]["delay"]["default"], "0s");
+  EXPECT_EQ(properties["responses"]["properties"]["x_ratelimit"]["default"], true);
+  EXPECT_EQ(properties["responses"]["properties"]["refusal"]["properties"]["detail"]["default"],
+            "Too many requests. Try again in {retry_after} s.");
+  EXPECT_EQ(limit_schema()["properties"]["cost"]["default"], 1);
+  EXPECT_EQ(limit_schema()["properties"]["mode"]["default"], "enforce");
+  EXPECT_FALSE(limit_schema()["properties"]["burst"].contains("default"));  // depends on the rate
+  EXPECT_FALSE(limit_schema()["properties"]["name"].contains("default"));
+}
+
+TEST(SchemaTest, OnlyWhatThisVersionActsOnIsListed) {
+  const Json properties = limit_schema()["properties"];
+  for (const char* key : {"calendar", "jitter", "queue", "undelayed", "max", "lease", "count", "refund"}) {
+    EXPECT_FALSE(properties.contains(key)) << key;
+  }
+  EXPECT_EQ(properties["algorithm"]["anyOf"][0]["enum"], Json({"token_bucket"}));
+  EXPECT_FALSE(schema()["properties"].contains("policies"));
+  EXPECT_FALSE(schema()["properties"]["store"]["properties"].contains("redis"));
+  EXPECT_EQ(schema()["properties"]["callers"]["items"]["oneOf"].size(), 2u);
+}
+
+}  // namespace
+}  // namespace weir::config
