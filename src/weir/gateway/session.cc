@@ -19,6 +19,7 @@ constexpr auto kPaceWindow = std::chrono::seconds(10);
 // A client that has finished its half may still read the answer, or may have gone: it gets this long.
 constexpr auto kHalfClosedGrace = std::chrono::milliseconds(80);
 constexpr int kClientClosedRequest = 499;
+constexpr std::size_t kKeptCapacity = 1024;     // of memory that an idle connection may hold on to
 constexpr std::uint32_t kRequestsPerTurn = 64;  // of one connection, before others get their turn
 
 constexpr http::Rejection kHeadTooSlow{408, "head-timeout", "The head of the request did not arrive in time."};
@@ -49,7 +50,10 @@ io::Detached Session::run() {
       state = continue_exchange();
     }
     settle(state);
-    while ((next = flush()) == Next::kWait) co_await wake_;
+    while ((next = flush()) == Next::kWait) {
+      input_.keep();
+      co_await wake_;
+    }
     if (next == Next::kEnd) break;
     while ((next = drain_body()) == Next::kWait) {
       input_.keep();
@@ -344,7 +348,7 @@ Session::Next Session::flush() {
     unsent_.consume(sent.bytes);
     if (sent.bytes == 0 && !cut_) return Next::kWait;
   }
-  unsent_.release();
+  if (unsent_.capacity() > kKeptCapacity) unsent_.release();
   if (cut_ || !keep_alive_) return Next::kEnd;
   if (!body_.done()) timer_.set(worker_.loop().now() + kDrainTime);
   return Next::kGo;

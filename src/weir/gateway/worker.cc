@@ -61,7 +61,7 @@ void Worker::accept(io::Acceptor::Accepted accepted) {
 
 void Worker::remove(Session& session) {
   const std::size_t index = session.index;
-  loop_.forget_soon(session.observer());
+  loop_.forget(session.observer());
   std::unique_ptr<Session> removed = std::move(sessions_[index]);
   if (index + 1 < sessions_.size()) {
     sessions_[index] = std::move(sessions_.back());

@@ -52,16 +52,27 @@ void EventLoop::turn() {
   for (int i = 0; i < count; ++i) static_cast<EventSink*>(events_[i].data.ptr)->on_events(events_[i].events);
   run_soon();
   timers_.advance(now_);
+  run_senders();
   if (!retired_.empty()) std::exchange(retired_, {}).clear();
 }
 
+// Observers that ask again are served in the next turn.
 void EventLoop::run_soon() {
-  // Observers that ask again are served in the next turn; one that is destroyed meanwhile asks to be forgotten.
   for (std::size_t left = soon_.size(); left > 0 && !soon_.empty(); --left) {
     Observer* next = soon_.front();
     soon_.erase(soon_.begin());
     next->notify();
   }
+}
+
+void EventLoop::run_senders() {
+  sending_ = true;
+  while (!senders_.empty()) {
+    Observer* next = senders_.back();
+    senders_.pop_back();
+    next->notify();
+  }
+  sending_ = false;
 }
 
 WallTime EventLoop::wall() {

@@ -59,9 +59,20 @@ class EventLoop {
   bool watch(int descriptor, std::uint32_t events, EventSink& sink);
   void unwatch(int descriptor);
   void retire(std::unique_ptr<Retired> object) { retired_.push_back(std::move(object)); }
-  // Notifies the observer in the next turn, which then does not wait. Requires: alive until then.
+  // Notifies the observer in the next turn, which then does not wait. Requires: alive until then, or forgotten.
   void notify_soon(Observer& observer) { soon_.push_back(&observer); }
-  void forget_soon(Observer& observer) { std::erase(soon_, &observer); }
+  // Sending waits for the end of a turn: all events are read first, then everything that came of them is sent in one
+  // go, so that a peer on another core is woken once and not for every message. False: not yet; the observer is
+  // notified when it is time.
+  bool may_send(Observer& observer) {
+    if (sending_) return true;
+    if (senders_.empty() || senders_.back() != &observer) senders_.push_back(&observer);
+    return false;
+  }
+  void forget(Observer& observer) {
+    std::erase(soon_, &observer);
+    std::erase(senders_, &observer);
+  }
 
  private:
   class Wakeup final : public EventSink {
@@ -76,6 +87,7 @@ class EventLoop {
   void turn();
   void run_posted();
   void run_soon();
+  void run_senders();
 
   const Clock& clock_;
   Descriptor epoll_;
@@ -88,6 +100,8 @@ class EventLoop {
   std::vector<epoll_event> events_;
   std::vector<std::unique_ptr<Retired>> retired_;
   std::vector<Observer*> soon_;
+  std::vector<Observer*> senders_;
+  bool sending_ = false;
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;
   std::atomic<std::int64_t> last_turn_;

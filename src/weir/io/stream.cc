@@ -53,7 +53,7 @@ Transferred Stream::receive(std::span<char> room) {
 
 Transferred Stream::send(std::string_view bytes) {
   if (broken_) return {Transfer::kBroken};
-  if (!writable_) return {Transfer::kWouldBlock};
+  if (!writable_ || (observer_ != nullptr && !loop_.may_send(*observer_))) return {Transfer::kWouldBlock};
   const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (sent >= 0) {
     if (static_cast<std::size_t>(sent) < bytes.size()) writable_ = false;

@@ -82,6 +82,7 @@ io::Detached Server::Session::run() {
     parser_.reset();
   }
   stream_.close();
+  server_.loop_.forget(wake_);
   auto& sessions = server_.sessions_;
   const auto self = std::ranges::find_if(sessions, [this](const auto& other) { return other.get() == this; });
   server_.loop_.retire(std::move(*self));

@@ -6,8 +6,9 @@
 #include <atomic>
 #include <bit>
 #include <cassert>
+#include <memory>
 #include <mutex>
-#include <utility>
+#include <vector>
 
 #include "weir/store/memory/step.h"
 #include "weir/store/memory/table.h"
@@ -68,9 +69,6 @@ struct MemoryStore::Private {
   enum class Result { kAdmitted, kInserted, kRefused, kNeedsRecord, kOldKind };
 
   explicit Private(const Options& given) : options(given), bits(shard_bits(given.max_accounts)) {}
-  ~Private() {
-    for (Table* table = first.load(); table != nullptr;) delete std::exchange(table, table->next());
-  }
 
   // Steps a record that exists. Requires: its lock is held, its layout is the kind's.
   [[gnu::always_inline]] static bool decide(const Call& call, Word* record) {
@@ -97,8 +95,9 @@ struct MemoryStore::Private {
 
   const Options options;
   const int bits;
-  std::mutex registry;  // of adopt
-  std::atomic<Table*> first{nullptr};
+  std::mutex registry;  // of adopt, with what it owns
+  std::vector<std::unique_ptr<Table>> owned;
+  std::atomic<Table*> first{nullptr};  // of the same tables, as a list that can be walked without the lock
   std::atomic<std::uint64_t> sweeps{0};
   std::atomic<std::uint64_t> evictions{0};
   alignas(64) std::atomic<std::uint64_t> accounts{0};  // the sum over all tables
@@ -190,17 +189,18 @@ MemoryStore::Kind MemoryStore::adopt(const Layout& layout) {
   assert(!layout.slots.empty());
   const std::lock_guard guard(private_->registry);
   Kind kind;
+  for (const auto& table : private_->owned) {
+    if (table->kind() == layout.kind) kind.table_ = table.get();
+  }
+  if (kind.table_ != nullptr) {
+    kind.generation_ = kind.table_->adopt(layout);
+    return kind;
+  }
   Table* const newest = private_->first.load(std::memory_order_relaxed);
-  for (Table* table = newest; table != nullptr && kind.table_ == nullptr; table = table->next()) {
-    if (table->kind() == layout.kind) kind.table_ = table;
-  }
-  if (kind.table_ == nullptr) {
-    kind.table_ = new Table(layout.kind, private_->bits, newest);
-    kind.generation_ = kind.table_->adopt(layout);
-    private_->first.store(kind.table_, std::memory_order_release);
-  } else {
-    kind.generation_ = kind.table_->adopt(layout);
-  }
+  auto& table = private_->owned.emplace_back(std::make_unique<Table>(layout.kind, private_->bits, newest));
+  kind.table_ = table.get();
+  kind.generation_ = table->adopt(layout);
+  private_->first.store(kind.table_, std::memory_order_release);
   return kind;
 }
 
