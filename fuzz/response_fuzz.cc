@@ -24,7 +24,7 @@ void require(bool holds) {
 
 void check_head(const ResponseHead& head, std::string_view input) {
   require(head.bytes.data() == input.data() && head.bytes.size() <= input.size());
-  require(head.status >= 100 && head.status <= 999 && head.minor_version <= 1);
+  require(head.status >= 100 && head.status <= 599 && head.minor_version <= 1);
   require(head.reason.data() >= input.data() && head.reason.size() < head.bytes.size());
   require(head.body.kind != BodyKind::kUntilClose || !head.keep_alive);
   for (const Field& field : head.fields) {

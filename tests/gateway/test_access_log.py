@@ -12,7 +12,7 @@ from harness.poll import eventually
 
 CALLERS = [{"api_key": {"header": "X-Api-Key"}}]
 KEYS = [{"key": "very-secret-key", "partner": "acme", "plan": "free"}]
-LIMITS = [{"name": "partner-service", "per": ["partner", "service"], "rate": "1/h"}]
+LIMITS = [{"name": "partner-service", "per": ["partner", "service"], "match": ["GET /p", "POST /p"], "rate": "1/h"}]
 ACME = {"X-Api-Key": "very-secret-key"}
 SERVICES = {"SAUCE_SERVICE": {"upstream": "main"}}
 
@@ -45,11 +45,10 @@ def test_every_request_is_one_json_object_with_its_decision(launch, origin):
         assert entry["limit"] == "partner-service"
         assert entry["remaining"] == 0
         assert entry["request_id"] == request_id
-        assert "endpoint" in entry
         assert any("time" in key for key in entry) and any("duration" in key for key in entry)
-        assert any("bytes" in key for key in entry)
     assert "admit" in str(admitted["decision"]) and "refus" in str(refused["decision"])
-    assert 123 in admitted.values() and 321 in admitted.values()
+    assert admitted["bytes_in"] >= 123 and admitted["bytes_out"] >= 321
+    assert admitted["endpoint"] == "POST /p" and refused["endpoint"] == "GET /p"
 
 
 def test_requests_that_nobody_limits_are_logged_too(launch, origin):

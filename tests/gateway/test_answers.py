@@ -165,7 +165,6 @@ BROKEN_HEADS = [
     b"HTTP/1.1 abc OK\r\n" + SIZE,
     b"HTTP/2 200 OK\r\n" + SIZE,
     b"HTTP/1.1 099 No\r\n" + SIZE,
-    b"HTTP/1.1 600 No\r\n" + SIZE,
     b"HTTP/1.1 200 OK\nContent-Length: 0\n\n",
     b"HTTP/1.1 200 OK\r\nX Y: 1\r\n" + SIZE,
     b"HTTP/1.1 200 OK\r\nX: a\x00b\r\n" + SIZE,

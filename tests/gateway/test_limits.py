@@ -97,7 +97,7 @@ def test_spellings_of_one_path_share_a_counter(launch, origin, target):
         ("GET /reports/*", ["/reports/1", "/reports/1/2"], ["/report/1", "/x/reports/1"]),
         (
             "GET /items/{id}/reviews",
-            ["/items/1/reviews", "/items/a%2Fb/reviews"],
+            ["/items/1/reviews", "/items/a%20b/reviews"],
             ["/items/1", "/items/1/2/reviews", "/items/reviews"],
         ),
         ("GET /a", ["/a", "/a/"], ["/A", "/ab", "/a/b"]),
@@ -109,6 +109,15 @@ def test_patterns_match_by_whole_segments(launch, origin, pattern, hit, miss):
         assert "RateLimit" in gateway.ask("GET", target).fields, target
     for target in miss:
         assert "RateLimit" not in gateway.ask("GET", target).fields, target
+
+
+def test_a_path_that_may_belong_to_two_policies_is_refused(launch, origin):
+    """http I4: with %2F as a separator this is another path, to which the limit would not apply."""
+    limit = {"name": "m", "per": ["service"], "match": ["GET /items/{id}/reviews"], "rate": "50/h"}
+    gateway = limited(launch, origin, limit)
+    assert gateway.ask(target="/items/a%2Fb/reviews").status == 400
+    assert gateway.ask(target="/other/a%2Fb").status == 200
+    assert len(origin.begun) == 1
 
 
 def test_head_is_counted_as_get(launch, origin):

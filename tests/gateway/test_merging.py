@@ -47,6 +47,10 @@ def test_several_lines_of_the_upstream_become_one(launch, origin):
         "limit=100, remaining=50, reset=5",
         "up;r=1",
         '"up";r',
+        '"up"',
+        '"up";t=5',
+        '"up";r=-1',
+        '"up";r="1"',
     ],
 )
 def test_a_malformed_value_of_the_upstream_is_dropped_whole(launch, origin, bad):

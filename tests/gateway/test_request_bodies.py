@@ -46,9 +46,7 @@ def test_trailers_are_dropped_and_never_become_fields(launch, origin):
             assert "X-Checksum" not in request.fields and "Authorization" not in request.fields
 
 
-@pytest.mark.parametrize(
-    "trailer", [b"X_Y: 1", b"X Y: 1", b"X : 1", b": 1", b"X: a\x00b", b" X: 1", b"X: a\nb", b"X"]
-)
+@pytest.mark.parametrize("trailer", [b"X Y: 1", b"X : 1", b": 1", b"X: a\x00b", b" X: 1", b"X: a\nb", b"X"])
 def test_a_broken_trailer_breaks_the_request(plain, trailer):
     gateway, origin = plain
     broken_body(gateway, origin, chunked(b"5", b"hello", b"0", trailer, b""))

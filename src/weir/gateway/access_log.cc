@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <iterator>
 
 namespace weir::gateway {
 namespace {
@@ -109,17 +109,23 @@ void AccessLog::write_all(std::string_view bytes, std::uint64_t lines) {
   written_.fetch_add(lines, std::memory_order_relaxed);
 }
 
-void append_json_text(std::string& out, std::string_view text) {
-  for (const char c : text) {
+void append_json_text(Text& out, std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const auto is_plain = [](char c) {
     const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+  };
+  while (!text.empty()) {
+    const auto run = static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+    out.append(text.substr(0, run));
+    if (run == text.size()) return;
+    const auto byte = static_cast<unsigned char>(text[run]);
     if (byte == '"' || byte == '\\') {
-      out.push_back('\\');
-      out.push_back(c);
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte);
+      out.append('\\').append(text[run]);
     } else {
-      out.push_back(c);
+      out.append("\\u00").append(kHex[byte >> 4]).append(kHex[byte & 15]);
     }
+    text.remove_prefix(run + 1);
   }
 }
 

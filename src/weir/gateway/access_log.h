@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "weir/base/result.h"
+#include "weir/base/text.h"
 #include "weir/io/descriptor.h"
 
 namespace weir::gateway {
@@ -69,6 +70,6 @@ class AccessLog {
 };
 
 // Appends `text` as the inside of a JSON string: control bytes, quotes and bytes that are not ASCII are escaped.
-void append_json_text(std::string& out, std::string_view text);
+void append_json_text(Text& out, std::string_view text);
 
 }  // namespace weir::gateway

@@ -154,7 +154,7 @@ void Exchange::finish() {
   if (waiting_.capacity() > kKeptCapacity) waiting_.release();
   waiting_.clear();
   out_.clear();
-  if (out_.capacity() > kKeptCapacity) out_.shrink_to_fit();
+  if (out_.capacity() > kKeptCapacity) out_.release();
 }
 
 
@@ -204,7 +204,7 @@ Exchange::State Exchange::upload(ClientSide& client) {
   }
   while (!upload_stopped_) {
     if (sent_ < out_.size()) {
-      const auto sent = connection_->stream().send(std::string_view(out_).substr(sent_));
+      const auto sent = connection_->stream().send(out_.view().substr(sent_));
       if (sent.status == Transfer::kBroken) {
         upload_stopped_ = true;  // an answer may be waiting all the same: the receiving side finds out
         return State::kWaiting;
@@ -259,7 +259,7 @@ void Exchange::stage(std::string_view payload, const MessageBody& body) {
   staged_ += payload.size();
   if (chunked && !payload.empty()) {
     std::array<char, 18> line;
-    out_.append(line.data(), http::write_chunk_line(line.data(), payload.size()));
+    out_.append(std::string_view(line.data(), http::write_chunk_line(line.data(), payload.size())));
     out_.append(payload).append(http::kChunkEnd);
   } else {
     out_.append(payload);
@@ -304,7 +304,7 @@ Exchange::State Exchange::take_input(ClientSide& client, std::string_view receiv
   scratch_.out.clear();
   State state = status_ == 0 ? take_head(client, input) : State::kWaiting;
   if (state == State::kWaiting && status_ != 0) state = take_body(client, input);
-  if (state == State::kWaiting && !scratch_.out.empty()) state = send_to_client(client, scratch_.out);
+  if (state == State::kWaiting && !scratch_.out.empty()) state = send_to_client(client, scratch_.out.view());
   if (in_pieces) {
     pieces_.consume(before - input.size());
   } else if (state == State::kWaiting) {
@@ -398,10 +398,10 @@ Exchange::State Exchange::take_body(ClientSide& client, std::string_view& input)
 
 void Exchange::append_payload(std::string_view payload) {
   if (payload.empty()) return;
-  std::string& out = scratch_.out;
+  Text& out = scratch_.out;
   if (framing_ == ClientFraming::kChunked) {
     std::array<char, 18> line;
-    out.append(line.data(), http::write_chunk_line(line.data(), payload.size()));
+    out.append(std::string_view(line.data(), http::write_chunk_line(line.data(), payload.size())));
     out.append(payload).append(http::kChunkEnd);
   } else {
     out.append(payload);
@@ -423,7 +423,7 @@ Exchange::State Exchange::upstream_ended(ClientSide& client, bool in_order) {
   if (!in_order || !answer_body_.ends_with_connection()) return State::kCut;
   scratch_.out.clear();
   end_answer();
-  return scratch_.out.empty() ? State::kWaiting : send_to_client(client, scratch_.out);
+  return scratch_.out.empty() ? State::kWaiting : send_to_client(client, scratch_.out.view());
 }
 
 Exchange::State Exchange::send_to_client(ClientSide& client, std::string_view bytes) {

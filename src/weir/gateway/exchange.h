@@ -11,6 +11,7 @@
 #include <string>
 
 #include "weir/base/clock.h"
+#include "weir/base/text.h"
 #include "weir/decide/decision.h"
 #include "weir/gateway/client_input.h"
 #include "weir/gateway/forward.h"
@@ -74,7 +75,7 @@ class Exchange {
   // A cut answer that an orderly close would make look whole, or a client that does not read: only a reset will do.
   bool end_must_be_visible() const { return framing_ == ClientFraming::kUntilClose || !waiting_.empty(); }
 
-  std::string& request_bytes() { return out_; }
+  Text& request_bytes() { return out_; }
   std::string& request_id() { return request_id_; }
   decide::Decision& decision() { return decision_; }
   RequestRecord& record() { return record_; }
@@ -125,7 +126,7 @@ class Exchange {
 
   // Towards the upstream. out_ holds the head and, while it is whole, the body.
   std::unique_ptr<UpstreamConnection> connection_;
-  std::string out_;
+  Text out_;
   std::size_t sent_ = 0;
   std::uint64_t staged_ = 0;   // payload bytes of the request so far
   bool written_ = false;       // some byte went to the current connection

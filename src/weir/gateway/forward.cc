@@ -2,8 +2,6 @@
 #include "weir/gateway/forward.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 namespace weir::gateway {
 namespace {
@@ -33,12 +31,6 @@ constexpr std::uint64_t kClaims = bits(FieldId::kXForwardedHost, FieldId::kXForw
 constexpr std::size_t kMostForwardedFor = 32;
 constexpr int kMostLoops = 10;
 constexpr std::string_view kPseudonym = "weir";
-
-void append_number(std::string& out, std::uint64_t value) {
-  std::array<char, 20> digits;
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  out.append(digits.data(), end);
-}
 
 std::string_view trim(std::string_view text) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
@@ -70,7 +62,7 @@ bool named_in_connection(const Head& head, std::string_view name) {
 
 // Copies the field lines for which `keeps` is true, in as few pieces as possible.
 template <class Head, class Keeps>
-void copy_lines(std::string& out, const Head& head, Keeps&& keeps) {
+void copy_lines(Text& out, const Head& head, Keeps&& keeps) {
   std::size_t begin = 0;
   std::size_t end = 0;
   for (const Field& field : head.fields) {
@@ -84,7 +76,7 @@ void copy_lines(std::string& out, const Head& head, Keeps&& keeps) {
   out.append(head.bytes.substr(begin, end - begin));
 }
 
-void append_forwarded_for(std::string& out, const http::RequestHead& request, const identity::Peer& peer) {
+void append_forwarded_for(Text& out, const http::RequestHead& request, const identity::Peer& peer) {
   out.append("X-Forwarded-For: ");
   if (peer.trusted && request.has(FieldId::kXForwardedFor)) {
     std::size_t total = 0;
@@ -118,21 +110,21 @@ bool is_valid_traceparent(std::string_view value) {
 }
 
 // The upstream's status and reason under our version; the space behind the status belongs there even without a reason.
-void append_status_line(std::string& out, const http::ResponseHead& response) {
+void append_status_line(Text& out, const http::ResponseHead& response) {
   const std::string_view line = response.bytes.substr(0, response.bytes.find('\r'));
   constexpr std::size_t kVersion = 8;
   constexpr std::size_t kUpToStatus = 12;
   out.append("HTTP/1.1").append(line.substr(kVersion));
-  out.append(line.size() == kUpToStatus ? " \r\n" : "\r\n");
+  out.append(line.size() == kUpToStatus ? std::string_view(" \r\n") : std::string_view("\r\n"));
 }
 
-void append_framing(std::string& out, const http::RequestHead& request) {
+void append_framing(Text& out, const http::RequestHead& request) {
   const auto is = [&](http::Method method) { return request.method_id == method; };
   if (request.body.kind == BodyKind::kChunked) {
     out.append("Transfer-Encoding: chunked\r\n");
   } else if (request.body.kind == BodyKind::kLength) {
     out.append("Content-Length: ");
-    append_number(out, request.body.length);
+    out.number(static_cast<std::int64_t>(request.body.length));
     out.append("\r\n");
   } else if (is(http::Method::kPost) || is(http::Method::kPut) || is(http::Method::kPatch)) {
     out.append("Content-Length: 0\r\n");
@@ -141,7 +133,7 @@ void append_framing(std::string& out, const http::RequestHead& request) {
 
 }  // namespace
 
-void write_request_head(std::string& out, const http::RequestHead& request, const ForwardContext& context) {
+void write_request_head(Text& out, const http::RequestHead& request, const ForwardContext& context) {
   out.clear();
   out.append(request.method).append(" ").append(request.path).append(request.query).append(" HTTP/1.1\r\n");
 
@@ -169,7 +161,7 @@ void write_request_head(std::string& out, const http::RequestHead& request, cons
     out.append("X-Forwarded-Host: ").append(request.host).append("\r\n");
   }
   if (!context.keep_request_id) out.append("X-Request-Id: ").append(context.request_id).append("\r\n");
-  out.append(request.minor_version == 0 ? "Via: 1.0 weir\r\n" : "Via: 1.1 weir\r\n");
+  out.append("Via: 1.").number(request.minor_version == 0 ? 0 : 1).append(" weir\r\n");
   append_framing(out, request);
   out.append("\r\n");
 }
@@ -206,7 +198,7 @@ ClientFraming client_framing(const http::ResponseHead& response, std::uint8_t cl
   return client_minor_version == 0 ? ClientFraming::kUntilClose : ClientFraming::kChunked;
 }
 
-void append_response_head(std::string& out, const http::ResponseHead& response, ClientFraming framing,
+void append_response_head(Text& out, const http::ResponseHead& response, ClientFraming framing,
                           const decide::Decision& decision, const RateLimitFields& fields,
                           const AnswerContext& context) {
   append_status_line(out, response);
@@ -225,7 +217,7 @@ void append_response_head(std::string& out, const http::ResponseHead& response, 
   fields.append_merged(out, decision, response, context.wall);
   if (framing == ClientFraming::kLength) {
     out.append("Content-Length: ");
-    append_number(out, response.body.length);
+    out.number(static_cast<std::int64_t>(response.body.length));
     out.append("\r\n");
   } else if (framing == ClientFraming::kChunked) {
     out.append("Transfer-Encoding: chunked\r\n");
@@ -238,7 +230,7 @@ void append_response_head(std::string& out, const http::ResponseHead& response, 
   out.append("\r\n");
 }
 
-void append_interim_head(std::string& out, const http::ResponseHead& response) {
+void append_interim_head(Text& out, const http::ResponseHead& response) {
   append_status_line(out, response);
   copy_lines(out, response, [&](const Field& field) { return !in(kHopByHop, field.id); });
   out.append("\r\n");

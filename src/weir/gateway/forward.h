@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
+#include "weir/base/text.h"
 #include "weir/gateway/problem.h"
 #include "weir/gateway/rate_limit_fields.h"
 #include "weir/http/message.h"
@@ -26,7 +26,7 @@ struct ForwardContext {
 };
 
 // Replaces `out` with the request's head for the upstream.
-void write_request_head(std::string& out, const http::RequestHead& request, const ForwardContext& context);
+void write_request_head(Text& out, const http::RequestHead& request, const ForwardContext& context);
 
 // True when the head's Via fields name this gateway more often than any real path would.
 bool loops(const http::RequestHead& request);
@@ -39,11 +39,11 @@ enum class ClientFraming : std::uint8_t { kNone, kLength, kChunked, kUntilClose 
 ClientFraming client_framing(const http::ResponseHead& response, std::uint8_t client_minor_version);
 
 // Appends the answer's head for the client.
-void append_response_head(std::string& out, const http::ResponseHead& response, ClientFraming framing,
+void append_response_head(Text& out, const http::ResponseHead& response, ClientFraming framing,
                           const decide::Decision& decision, const RateLimitFields& fields,
                           const AnswerContext& context);
 
 // Appends an interim answer (1xx) for the client.
-void append_interim_head(std::string& out, const http::ResponseHead& response);
+void append_interim_head(Text& out, const http::ResponseHead& response);
 
 }  // namespace weir::gateway

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/gateway/problem.h"
 
-#include <array>
-#include <charconv>
-
 #include "weir/gateway/access_log.h"
 #include "weir/http/status.h"
 
@@ -15,16 +12,9 @@ constexpr std::string_view kReducedCapacity =
     "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity";
 constexpr limit::Ticks kTicksPerMillisecond = 1'000'000;
 
-void append_number(std::string& out, std::int64_t value) {
-  std::array<char, 20> digits;
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  out.append(digits.data(), end);
-}
-
-void begin_head(std::string& out, int status, const AnswerContext& context) {
-  out.assign("HTTP/1.1 ");
-  append_number(out, status);
-  out.append(" ").append(http::reason_phrase(status)).append("\r\nDate: ").append(context.date);
+void begin_head(Text& out, int status, const AnswerContext& context) {
+  out.clear();
+  out.append("HTTP/1.1 ").number(status).append(" ").append(http::reason_phrase(status)).append("\r\nDate: ").append(context.date);
   out.append("\r\nServer: weir\r\nCache-Control: no-store\r\n");
   if (!context.request_id.empty()) out.append("X-Request-Id: ").append(context.request_id).append("\r\n");
   if (!context.keep_alive) {
@@ -38,48 +28,48 @@ void begin_head(std::string& out, int status, const AnswerContext& context) {
 // afterwards: three of them nearly always, which then moves nothing.
 class Body {
  public:
-  explicit Body(std::string& out) : out_(out) {
+  explicit Body(Text& out) : out_(out) {
     out_.append("Content-Type: application/problem+json\r\nContent-Length: ");
     length_at_ = out_.size();
-    out_.append(kUsualDigits, '0').append("\r\n\r\n");
+    out_.append("000\r\n\r\n");
     start_ = out_.size();
   }
   std::size_t finish(bool head_only) {
-    std::array<char, 20> digits;
     const std::size_t size = out_.size() - start_;
-    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), size);
-    if (head_only) out_.resize(start_);
-    out_.replace(length_at_, kUsualDigits, digits.data(), static_cast<std::size_t>(end - digits.data()));
+    if (head_only) out_.cut(start_);
+    Text digits;
+    digits.number(static_cast<std::int64_t>(size));
+    out_.replace(length_at_, kUsualDigits, digits.view());
     return head_only ? 0 : size;
   }
 
  private:
   static constexpr std::size_t kUsualDigits = 3;
 
-  std::string& out_;
+  Text& out_;
   std::size_t length_at_ = 0;
   std::size_t start_ = 0;
 };
 
-void append_detail(std::string& out, std::string_view text, std::int64_t retry_after) {
+void append_detail(Text& out, std::string_view text, std::int64_t retry_after) {
   constexpr std::string_view kPlaceholder = "{retry_after}";
   const std::size_t at = text.find(kPlaceholder);
   append_json_text(out, text.substr(0, at));
   if (at == std::string_view::npos) return;
-  append_number(out, retry_after);
+  out.number(retry_after);
   append_json_text(out, text.substr(at + kPlaceholder.size()));
 }
 
 }  // namespace
 
-std::size_t write_problem(std::string& out, const Problem& problem, const AnswerContext& context) {
+std::size_t write_problem(Text& out, const Problem& problem, const AnswerContext& context) {
   begin_head(out, problem.status, context);
   out.append(problem.fields);
   Body body(out);
   out.append("{\"type\":\"").append(problem.status == 503 ? kReducedCapacity : "about:blank");
   out.append("\",\"title\":\"").append(problem.status == 503 ? "Temporary Reduced Capacity" : http::reason_phrase(problem.status));
   out.append("\",\"status\":");
-  append_number(out, problem.status);
+  out.number(problem.status);
   out.append(",\"code\":\"").append(problem.code).append("\",\"detail\":\"");
   append_json_text(out, problem.detail);
   if (!context.request_id.empty()) out.append("\",\"request_id\":\"").append(context.request_id);
@@ -87,13 +77,13 @@ std::size_t write_problem(std::string& out, const Problem& problem, const Answer
   return body.finish(context.head_only);
 }
 
-std::size_t write_refusal(std::string& out, const decide::Decision& decision, const RateLimitFields& fields,
+std::size_t write_refusal(Text& out, const decide::Decision& decision, const RateLimitFields& fields,
                           std::string_view detail_template, const AnswerContext& context) {
   const auto retry_after = decision.retry_after();
   begin_head(out, 429, context);
   if (retry_after) {
     out.append("Retry-After: ");
-    append_number(out, wire_seconds(*retry_after));
+    out.number(wire_seconds(*retry_after));
     out.append("\r\n");
   }
   fields.append(out, decision, 429, context.wall);
@@ -109,14 +99,14 @@ std::size_t write_refusal(std::string& out, const decide::Decision& decision, co
   out.append("]");
   if (retry_after) {
     out.append(",\"retry_after_ms\":");
-    append_number(out, (*retry_after + kTicksPerMillisecond - 1) / kTicksPerMillisecond);
+    out.number((*retry_after + kTicksPerMillisecond - 1) / kTicksPerMillisecond);
   }
   if (!context.request_id.empty()) out.append(",\"request_id\":\"").append(context.request_id).append("\"");
   out.append("}");
   return body.finish(context.head_only);
 }
 
-void write_options(std::string& out, const AnswerContext& context) {
+void write_options(Text& out, const AnswerContext& context) {
   begin_head(out, 204, context);
   out.append("Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH\r\n\r\n");
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "weir/base/clock.h"
+#include "weir/base/text.h"
 #include "weir/decide/decision.h"
 #include "weir/gateway/rate_limit_fields.h"
 
@@ -34,14 +35,14 @@ struct Problem {
 };
 
 // Replaces `out` with the whole answer; returns the size of its body.
-std::size_t write_problem(std::string& out, const Problem& problem, const AnswerContext& context);
+std::size_t write_problem(Text& out, const Problem& problem, const AnswerContext& context);
 
 // The 429 of a refused decision, likewise. `detail_template` may hold {retry_after}. Requires: decision.admitted is false and
 // some limit refused.
-std::size_t write_refusal(std::string& out, const decide::Decision& decision, const RateLimitFields& fields,
+std::size_t write_refusal(Text& out, const decide::Decision& decision, const RateLimitFields& fields,
                           std::string_view detail_template, const AnswerContext& context);
 
 // The answer to OPTIONS *.
-void write_options(std::string& out, const AnswerContext& context);
+void write_options(Text& out, const AnswerContext& context);
 
 }  // namespace weir::gateway

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iterator>
 #include <numeric>
 #include <optional>
 
@@ -32,16 +31,9 @@ constexpr std::uint64_t kStructuredBits = bit(FieldId::kRateLimit) | bit(FieldId
 
 std::int64_t ceil_seconds(limit::Ticks ticks) { return (ticks + kTicksPerSecond - 1) / kTicksPerSecond; }
 
-void append_number(std::string& out, std::int64_t value) {
-  std::array<char, 20> digits;
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  out.append(digits.data(), end);
-}
-
-void append_line(std::string& out, std::string_view name, std::int64_t value) {
-  out.append(name);
-  append_number(out, value);
-  out.append("\r\n");
+template <std::size_t N>
+void append_line(Text& out, const char (&name)[N], std::int64_t value) {
+  out.append(name).number(value).append("\r\n");
 }
 
 std::string quoted_name(std::string_view name) {
@@ -176,7 +168,7 @@ RateLimitFields::Triple RateLimitFields::triple(const decide::LimitOutcome& bind
   return triple;
 }
 
-void RateLimitFields::append_structured(std::string& out, const Shown& shown) const {
+void RateLimitFields::append_structured(Text& out, const Shown& shown) const {
   out.append("RateLimit-Policy: ");
   std::string_view separator;
   for (const auto* outcome : shown.in_order()) {
@@ -187,17 +179,17 @@ void RateLimitFields::append_structured(std::string& out, const Shown& shown) co
   separator = {};
   for (const auto* outcome : shown) {
     out.append(separator).append(prepared(*outcome).quoted).append(";r=");
-    append_number(out, outcome->outcome.remaining);
+    out.number(outcome->outcome.remaining);
     if (outcome->outcome.next_after) {
       out.append(";t=");
-      append_number(out, wire_seconds(*outcome->outcome.next_after));
+      out.number(wire_seconds(*outcome->outcome.next_after));
     }
     separator = ", ";
   }
   out.append("\r\n");
 }
 
-void RateLimitFields::append_legacy(std::string& out, const Shown& shown, WallTime now) const {
+void RateLimitFields::append_legacy(Text& out, const Shown& shown, WallTime now) const {
   const Triple numbers = triple(shown.binding(), /*epoch=*/false, now);
   append_line(out, "RateLimit-Limit: ", numbers.limit);
   append_line(out, "RateLimit-Remaining: ", numbers.remaining);
@@ -211,14 +203,14 @@ void RateLimitFields::append_legacy(std::string& out, const Shown& shown, WallTi
   out.append("\r\n");
 }
 
-void RateLimitFields::append_x(std::string& out, const Shown& shown, WallTime now) const {
+void RateLimitFields::append_x(Text& out, const Shown& shown, WallTime now) const {
   const Triple numbers = triple(shown.binding(), responses_.reset == config::ResetFormat::kEpoch, now);
   append_line(out, "X-RateLimit-Limit: ", numbers.limit);
   append_line(out, "X-RateLimit-Remaining: ", numbers.remaining);
   append_line(out, "X-RateLimit-Reset: ", numbers.reset);
 }
 
-void RateLimitFields::append(std::string& out, const decide::Decision& decision, int status, WallTime now) const {
+void RateLimitFields::append(Text& out, const decide::Decision& decision, int status, WallTime now) const {
   const Shown shown(*this, decision);
   if (!emits(shown, status)) return;
   if (responses_.ratelimit == config::RateLimitFields::kStructured) append_structured(out, shown);
@@ -236,7 +228,7 @@ std::uint64_t RateLimitFields::replaced(const decide::Decision& decision, const 
   return present & ours;
 }
 
-void RateLimitFields::merge_structured(std::string& out, const Shown& shown, const http::ResponseHead& upstream) const {
+void RateLimitFields::merge_structured(Text& out, const Shown& shown, const http::ResponseHead& upstream) const {
   const auto policies = named_items(upstream, FieldId::kRateLimitPolicy);
   const auto limits = named_items(upstream, FieldId::kRateLimit);
   const auto clash = [&](const std::string& quoted) { return names(policies, quoted) || names(limits, quoted); };
@@ -255,12 +247,12 @@ void RateLimitFields::merge_structured(std::string& out, const Shown& shown, con
                         outcome->outcome.remaining);
     if (outcome->outcome.next_after) ours += fmt::format(";t={}", wire_seconds(*outcome->outcome.next_after));
   }
-  fmt::format_to(std::back_inserter(out), "RateLimit-Policy: {}{}\r\nRateLimit: {}{}\r\n", ours_policy,
-                 theirs(policies), ours, theirs(limits));
+  out.append("RateLimit-Policy: ").append(ours_policy).append(theirs(policies));
+  out.append("\r\nRateLimit: ").append(ours).append(theirs(limits)).append("\r\n");
 }
 
 // One triple survives as a whole: the one with less remaining; on a tie the later reset.
-void RateLimitFields::merge_triple(std::string& out, const Shown& shown, const http::ResponseHead& upstream,
+void RateLimitFields::merge_triple(Text& out, const Shown& shown, const http::ResponseHead& upstream,
                                    bool x_family, WallTime now) const {
   const auto& ids = x_family ? kXIds : kLegacyIds;
   std::array<std::optional<std::int64_t>, 3> theirs;
@@ -274,7 +266,7 @@ void RateLimitFields::merge_triple(std::string& out, const Shown& shown, const h
   }
   if (upstream_wins) {
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      append_line(out, fmt::format("{}: ", http::field_name(ids[i])), *theirs[i]);
+      out.append(http::field_name(ids[i])).append(": ").number(*theirs[i]).append("\r\n");
     }
   } else if (x_family) {
     append_x(out, shown, now);
@@ -286,7 +278,7 @@ void RateLimitFields::merge_triple(std::string& out, const Shown& shown, const h
   }
 }
 
-void RateLimitFields::append_merged(std::string& out, const decide::Decision& decision,
+void RateLimitFields::append_merged(Text& out, const decide::Decision& decision,
                                     const http::ResponseHead& upstream, WallTime now) const {
   const std::uint64_t present = upstream.known & (kXBits | kLegacyBits | kStructuredBits);
   if (present == 0 || responses_.merge == config::Merge::kReplace) return append(out, decision, upstream.status, now);
@@ -325,7 +317,7 @@ void RateLimitFields::append_merged(std::string& out, const decide::Decision& de
   }
 }
 
-void RateLimitFields::append_violated(std::string& out, const decide::Decision& decision) const {
+void RateLimitFields::append_violated(Text& out, const decide::Decision& decision) const {
   std::string_view separator;
   for (const auto& outcome : decision.outcomes) {
     if (outcome.outcome.admitted) continue;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "weir/base/clock.h"
+#include "weir/base/text.h"
 #include "weir/config/config.h"
 #include "weir/decide/decision.h"
 #include "weir/http/message.h"
@@ -26,18 +27,18 @@ class RateLimitFields {
   RateLimitFields(const config::Responses& responses, const std::vector<policy::LimitInfo>& limits);
 
   // Appends the fields of an answer that weir itself gives. `status` >= 300 and < 400 with nothing remaining: none.
-  void append(std::string& out, const decide::Decision& decision, int status, WallTime now) const;
+  void append(Text& out, const decide::Decision& decision, int status, WallTime now) const;
 
   // Appends the fields of an upstream's answer, merged with what the upstream sent: one set, never looser than
   // either. Requires: the fields for which `replaces` is true are left out when the head is copied.
-  void append_merged(std::string& out, const decide::Decision& decision, const http::ResponseHead& upstream,
+  void append_merged(Text& out, const decide::Decision& decision, const http::ResponseHead& upstream,
                      WallTime now) const;
 
   // A bit per FieldId that append_merged takes over from this answer; 0 for answers without such fields.
   std::uint64_t replaced(const decide::Decision& decision, const http::ResponseHead& upstream) const;
 
   // Names of the refusing limits as the inside of a JSON array, the binding one first.
-  void append_violated(std::string& out, const decide::Decision& decision) const;
+  void append_violated(Text& out, const decide::Decision& decision) const;
 
  private:
   struct Prepared {
@@ -61,11 +62,11 @@ class RateLimitFields {
   }
   bool emits(const Shown& shown, int status) const;
   Triple triple(const decide::LimitOutcome& binding, bool epoch, WallTime now) const;
-  void append_structured(std::string& out, const Shown& shown) const;
-  void append_legacy(std::string& out, const Shown& shown, WallTime now) const;
-  void append_x(std::string& out, const Shown& shown, WallTime now) const;
-  void merge_structured(std::string& out, const Shown& shown, const http::ResponseHead& upstream) const;
-  void merge_triple(std::string& out, const Shown& shown, const http::ResponseHead& upstream, bool x_family,
+  void append_structured(Text& out, const Shown& shown) const;
+  void append_legacy(Text& out, const Shown& shown, WallTime now) const;
+  void append_x(Text& out, const Shown& shown, WallTime now) const;
+  void merge_structured(Text& out, const Shown& shown, const http::ResponseHead& upstream) const;
+  void merge_triple(Text& out, const Shown& shown, const http::ResponseHead& upstream, bool x_family,
                     WallTime now) const;
 
   config::Responses responses_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/gateway/request_record.h"
 
-#include <array>
-#include <charconv>
+#include <algorithm>
 
 #include "weir/gateway/access_log.h"
 
@@ -11,38 +10,25 @@ namespace {
 
 constexpr std::size_t kMostPath = 2048;  // keeps a line below 8 KiB, escapes included
 
-void append_digits(std::string& out, std::uint64_t value, int width) {
-  std::array<char, 20> digits;
-  for (int i = width - 1; i >= 0; --i, value /= 10) digits[static_cast<std::size_t>(i)] = static_cast<char>('0' + value % 10);
-  out.append(digits.data(), static_cast<std::size_t>(width));
-}
-
 // 2026-11-30T02:00:20.123Z
-void append_time(std::string& out, WallTime at) {
+void append_time(Text& out, WallTime at) {
   const auto millis = std::chrono::floor<std::chrono::milliseconds>(at);
   const auto day = std::chrono::floor<std::chrono::days>(millis);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(millis - day);
-  const auto part = [&](auto value, int width, char behind) {
-    append_digits(out, static_cast<std::uint64_t>(value), width);
-    out.push_back(behind);
-  };
-  part(static_cast<int>(date.year()), 4, '-');
-  part(static_cast<unsigned>(date.month()), 2, '-');
-  part(static_cast<unsigned>(date.day()), 2, 'T');
-  part(time.hours().count(), 2, ':');
-  part(time.minutes().count(), 2, ':');
-  part(time.seconds().count(), 2, '.');
-  part(time.subseconds().count(), 3, 'Z');
+  out.padded(static_cast<int>(date.year()), 4).append('-');
+  out.padded(static_cast<unsigned>(date.month()), 2).append('-');
+  out.padded(static_cast<unsigned>(date.day()), 2).append('T');
+  out.padded(time.hours().count(), 2).append(':');
+  out.padded(time.minutes().count(), 2).append(':');
+  out.padded(time.seconds().count(), 2).append('.');
+  out.padded(time.subseconds().count(), 3).append('Z');
 }
 
 // Milliseconds with three decimals.
-void append_millis(std::string& out, nanoseconds duration) {
-  const auto micros = static_cast<std::uint64_t>(std::max<std::int64_t>(0, duration.count() / 1000));
-  std::array<char, 20> digits;
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), micros / 1000);
-  out.append(digits.data(), end).push_back('.');
-  append_digits(out, micros % 1000, 3);
+void append_millis(Text& out, nanoseconds duration) {
+  const std::int64_t micros = std::max<std::int64_t>(0, duration.count() / 1000);
+  out.number(micros / 1000).append('.').padded(micros % 1000, 3);
 }
 
 }  // namespace
@@ -51,19 +37,18 @@ void RequestRecord::text(std::string_view key, std::string_view value) {
   if (value.empty()) return;
   line_.append(",\"").append(key).append("\":\"");
   append_json_text(line_, value);
-  line_.push_back('"');
+  line_.append('"');
 }
 
 void RequestRecord::number(std::string_view key, std::int64_t value) {
-  std::array<char, 20> digits;
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  line_.append(",\"").append(key).append("\":").append(digits.data(), end);
+  line_.append(",\"").append(key).append("\":").number(value);
 }
 
 void RequestRecord::begin_line(WallTime at) {
-  line_.assign("{\"time\":\"");
+  line_.clear();
+  line_.append("{\"time\":\"");
   append_time(line_, at);
-  line_.push_back('"');
+  line_.append('"');
 }
 
 void RequestRecord::begin(WallTime at, std::string_view request_id, const identity::Peer& peer,
@@ -109,12 +94,12 @@ void RequestRecord::decided(const Generation& generation, const Verdict& verdict
   std::string_view separator = ",\"shadow_refused\":[";
   for (const decide::LimitOutcome& shadow : decision.shadow) {
     if (shadow.outcome.admitted) continue;
-    line_.append(separator).push_back('"');
+    line_.append(separator).append('"');
     append_json_text(line_, generation.policy.limits()[shadow.limit].name);
-    line_.push_back('"');
+    line_.append('"');
     separator = ",";
   }
-  if (separator == ",") line_.push_back(']');
+  if (separator == ",") line_.append(']');
 }
 
 void RequestRecord::begin_rejected(WallTime at, const identity::Peer& peer) {
@@ -136,7 +121,7 @@ std::string_view RequestRecord::finish(const Ending& ending) {
     append_millis(line_, ending.upstream);
   }
   line_.append("}\n");
-  return line_;
+  return line_.view();
 }
 
 }  // namespace weir::gateway

@@ -4,9 +4,10 @@
 // has ended. Thread safety: the worker's thread. Reused from request to request.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include "weir/base/clock.h"
+#include "weir/base/text.h"
 #include "weir/decide/decision.h"
 #include "weir/gateway/generation.h"
 #include "weir/gateway/pipeline.h"
@@ -42,7 +43,7 @@ class RequestRecord {
   void begin_line(WallTime at);
   void decided(const Generation& generation, const Verdict& verdict, const decide::Decision& decision);
 
-  std::string line_;
+  Text line_;
 };
 
 }  // namespace weir::gateway

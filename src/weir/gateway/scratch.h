@@ -7,8 +7,8 @@
 
 #include <array>
 #include <span>
-#include <string>
 
+#include "weir/base/text.h"
 #include "weir/http/parser.h"
 #include "weir/identity/identifier.h"
 #include "weir/io/buffer.h"
@@ -25,7 +25,7 @@ struct Scratch {
 
   std::array<char, kReceive + io::Buffer::kSlack> client_bytes{};
   std::array<char, kReceive + io::Buffer::kSlack> upstream_bytes{};
-  std::string out;  // an answer on its way to a client
+  Text out;  // an answer on its way to a client
   http::ResponseParser response_parser;
   route::Route route;
   identity::Caller caller;

@@ -162,7 +162,7 @@ State Session::answer_verdict(const http::RequestHead& head, const Verdict& verd
   if (verdict.kind == Verdict::Kind::kProblem && verdict.problem.ends_connection) keep_alive_ = false;
   input_.consume(parser().consumed());
   parser_.reset();
-  std::string& out = worker_.scratch().out;
+  Text& out = worker_.scratch().out;
   int status = 429;
   std::size_t body_size = 0;
   if (verdict.kind == Verdict::Kind::kRefuse) {
@@ -176,7 +176,7 @@ State Session::answer_verdict(const http::RequestHead& head, const Verdict& verd
     status = verdict.problem.status;
     body_size = write_problem(out, verdict.problem, context(keep_alive_));
   }
-  send(out);
+  send(out.view());
   record({.status = status,
           .code = verdict.kind == Verdict::Kind::kProblem ? verdict.problem.code : std::string_view{},
           .bytes_in = 0,
@@ -291,9 +291,9 @@ void Session::settle(State state) {
 
 void Session::answer_fault(const Problem& problem, bool keep_alive) {
   keep_alive_ = keep_alive;
-  std::string& out = worker_.scratch().out;
+  Text& out = worker_.scratch().out;
   const std::size_t body_size = write_problem(out, problem, context(keep_alive));
-  send(out);
+  send(out.view());
   record({.status = problem.status,
           .code = problem.code,
           .bytes_in = received_,

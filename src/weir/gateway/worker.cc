@@ -119,9 +119,13 @@ std::string_view Worker::date() {
 
 void Worker::make_request_id(std::string& out) {
   constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";
-  out.assign(id_prefix_);
+  std::array<char, 8> digits;
   std::uint64_t rest = ids_++;
-  for (int i = 0; i < 8; ++i, rest >>= 5) out.push_back(kDigits[rest & 31]);
+  for (char& digit : digits) {
+    digit = kDigits[rest & 31];
+    rest >>= 5;
+  }
+  out.assign(id_prefix_).append(digits.data(), digits.size());
 }
 
 }  // namespace weir::gateway

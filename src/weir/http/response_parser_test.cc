@@ -56,7 +56,7 @@ TEST(ResponseParserTest, AReasonPhraseIsFree) {
   const std::vector<Row> rows = {{"HTTP/1.1 200", ""},
                                  {"HTTP/1.1 200 ", ""},
                                  {"HTTP/1.0 200  x ", " x "},
-                                 {"HTTP/1.1 999 ?", "?"},
+                                 {"HTTP/1.1 599 ?", "?"},
                                  {"HTTP/1.1 404 \xC3\xA4\t\x01\x7F", "\xC3\xA4\t\x01\x7F"}};
   for (const Row& row : rows) {
     const Read read(row.line + "\r\n\r\n");
@@ -76,6 +76,7 @@ TEST(ResponseParserTest, RefusesBrokenStatusLines) {
                                  {"HTTP/1.1 20 OK\r\n", "bad-status-line"},
                                  {"HTTP/1.1 2000 OK\r\n", "bad-status-line"},
                                  {"HTTP/1.1 099 OK\r\n", "bad-status-line"},
+                                 {"HTTP/1.1 600 OK\r\n", "bad-status-line"},
                                  {"HTTP/1.1 2x0 OK\r\n", "bad-status-line"},
                                  {"HTTP/1.1 200OK\r\n", "bad-status-line"},
                                  {"\r\nHTTP/1.1 200 OK\r\n", "bad-status-line"},

@@ -29,7 +29,7 @@ void Timer::unlink() {
 }
 
 void TimerWheel::note_unlinked(std::int64_t index) {
-  if (slots_[index] == nullptr) occupied_[index / 64] &= ~(std::uint64_t{1} << (index % 64));
+  if (slots_[index] == nullptr) note_empty(index);
 }
 
 void TimerWheel::link(Timer& timer) {
@@ -43,6 +43,7 @@ void TimerWheel::link(Timer& timer) {
   head = &timer;
   timer.link_ = &head;
   occupied_[index / 64] |= std::uint64_t{1} << (index % 64);
+  summary_ |= std::uint64_t{1} << (index / 64);
 }
 
 void TimerWheel::advance(Instant now) {
@@ -60,7 +61,7 @@ void TimerWheel::advance(Instant now) {
 void TimerWheel::fire_slot(std::int64_t index, Instant now) {
   Timer* pending = slots_[index];
   slots_[index] = nullptr;
-  occupied_[index / 64] &= ~(std::uint64_t{1} << (index % 64));
+  note_empty(index);
   if (pending != nullptr) pending->link_ = &pending;
   // Observers may set, clear or destroy any timer, pending ones included: always go on from the head of the list.
   while (pending != nullptr) {
@@ -75,19 +76,24 @@ void TimerWheel::fire_slot(std::int64_t index, Instant now) {
   }
 }
 
+void TimerWheel::note_empty(std::int64_t index) {
+  std::uint64_t& word = occupied_[index / 64];
+  word &= ~(std::uint64_t{1} << (index % 64));
+  if (word == 0) summary_ &= ~(std::uint64_t{1} << (index / 64));
+}
+
 int TimerWheel::slots_to_next() const {
+  static_assert(kSlots == 64 * 64, "one summary word");
   const std::int64_t start = now_tick_ % kSlots;
-  constexpr std::int64_t kWords = kSlots / 64;
-  std::uint64_t word = occupied_[start / 64] & (~std::uint64_t{0} << (start % 64));
-  for (std::int64_t i = 0; i <= kWords; ++i) {
-    if (word != 0) {
-      const std::int64_t index = (start / 64 + i) % kWords * 64 + std::countr_zero(word);
-      return static_cast<int>((index - start + kSlots) % kSlots);
-    }
-    word = occupied_[(start / 64 + i + 1) % kWords];
-    if (i + 1 == kWords) word &= ~(~std::uint64_t{0} << (start % 64));
-  }
-  return kSlots;
+  const std::int64_t word = start / 64;
+  if (const std::uint64_t here = occupied_[word] >> (start % 64); here != 0) return std::countr_zero(here);
+  // The words after this one, in order, round to this one again.
+  const int turn = static_cast<int>((word + 1) % 64);
+  const std::uint64_t after = std::rotr(summary_, turn);
+  if (after == 0) return kSlots;
+  const std::int64_t next = (turn + std::countr_zero(after)) % 64;
+  const std::int64_t index = next * 64 + std::countr_zero(occupied_[next]);
+  return static_cast<int>((index - start + kSlots) % kSlots);
 }
 
 int TimerWheel::wait_ms(Instant now, int most) const {

@@ -60,11 +60,13 @@ class TimerWheel {
 
   void link(Timer& timer);
   void note_unlinked(std::int64_t index);
+  void note_empty(std::int64_t index);
   void fire_slot(std::int64_t index, Instant now);
   int slots_to_next() const;  // kSlots when every slot is empty
 
   std::array<Timer*, kSlots> slots_{};
-  std::array<std::uint64_t, kSlots / 64> occupied_{};
+  std::array<std::uint64_t, kSlots / 64> occupied_{};  // a bit per slot
+  std::uint64_t summary_ = 0;                          // a bit per word of occupied_
   std::int64_t now_tick_;  // every tick before this one has been handled
 };
 
