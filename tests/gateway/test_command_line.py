@@ -19,6 +19,8 @@ services:
   MAIN: {{upstream: main}}
 callers:
   - api_key: {{header: X-Api-Key}}
+keys:
+  - {{key: demo, partner: acme}}
 limits:
   - name: partner-service
     per: [partner, service]

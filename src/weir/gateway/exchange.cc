@@ -165,6 +165,10 @@ Exchange::Awaits Exchange::awaits() const {
   return Awaits::kUpstream;
 }
 
+bool Exchange::upstream_blocks() const {
+  return stage_ == Stage::kConnecting || (connection_ && sent_ < out_.size() && !connection_->stream().writable());
+}
+
 nanoseconds Exchange::upstream_timeout() const {
   const config::UpstreamTimeouts& timeouts = plan_.upstream->config().timeouts;
   return stage_ == Stage::kConnecting ? timeouts.connect : timeouts.response;

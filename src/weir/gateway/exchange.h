@@ -83,6 +83,8 @@ class Exchange {
 
   Awaits awaits() const;
   nanoseconds upstream_timeout() const;
+  // The request cannot go on because the upstream does not take it.
+  bool upstream_blocks() const;
   bool moved() const { return moved_; }        // the last advance made progress
   bool keep_alive() const { return keep_alive_; }
   int status() const { return status_; }       // of the answer that was begun; 0: none

@@ -236,12 +236,12 @@ State Session::check_client(State state) {
 
 bool Session::body_is_too_slow() {
   const Instant now = worker_.loop().now();
-  if (exchange_->awaits() != Exchange::Awaits::kClientBody) {
+  if (exchange_->upstream_blocks()) {  // then it is not the client that is slow
     pace_began_ = now;
     pace_bytes_ = received_;
     return false;
   }
-  if (now - pace_began_ < kPaceWindow) return false;
+  if (now - pace_began_ < kPaceWindow || exchange_->awaits() != Exchange::Awaits::kClientBody) return false;
   const std::uint64_t least = std::uint64_t{generation_->shared->config.http.body_min_rate} * kPaceWindow.count();
   const bool slow = received_ - pace_bytes_ < least;
   pace_began_ = now;

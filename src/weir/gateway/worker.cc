@@ -46,6 +46,7 @@ void Worker::close_listener(const std::string& address) {
   const auto found = acceptors_.find(address);
   if (found == acceptors_.end()) return;
   found->second->close();
+  loop_.retire(std::move(found->second));
   acceptors_.erase(found);
 }
 
@@ -76,7 +77,10 @@ void Worker::remove(Session& session) {
 
 void Worker::begin_drain() {
   draining_ = true;
-  for (auto& [address, acceptor] : acceptors_) acceptor->close();
+  for (auto& [address, acceptor] : acceptors_) {
+    acceptor->close();
+    loop_.retire(std::move(acceptor));
+  }
   acceptors_.clear();
   for (std::size_t i = sessions_.size(); i-- > 0;) sessions_[i]->begin_drain();
 }

@@ -24,7 +24,7 @@ enum class Sharing : std::uint8_t {
 // A bound, listening, non-blocking socket. A Unix socket's stale file is replaced when nobody listens on it.
 Result<Descriptor> open_listener(const SocketAddress& address, Sharing sharing);
 
-class Acceptor final : public EventSink, private Observer {
+class Acceptor final : public EventSink, public Retired, private Observer {
  public:
   struct Accepted {
     Descriptor socket;
@@ -35,11 +35,11 @@ class Acceptor final : public EventSink, private Observer {
   using HasRoom = std::function<bool()>;
 
   Acceptor(EventLoop& loop, Descriptor listener, OnAccept on_accept, HasRoom has_room = [] { return true; });
-  ~Acceptor();
+  ~Acceptor() override;
 
   SocketAddress address() const { return SocketAddress::of_socket(listener_.get()); }
   int descriptor() const { return listener_.get(); }
-  // Accepts what is already in the backlog, then closes the socket.
+  // Accepts what is already in the backlog, then closes the socket. Events may still be on their way: retire it after.
   void close();
 
   void on_events(std::uint32_t events) override;
