@@ -14,6 +14,8 @@ std::string write(const Node& node) {
   switch (node.kind) {
     case Node::Kind::kNull:
       return "~";
+    case Node::Kind::kFault:
+      return "!";
     case Node::Kind::kText:
       return node.quoted ? '"' + node.text + '"' : node.text;
     case Node::Kind::kList:

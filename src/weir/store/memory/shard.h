@@ -29,11 +29,14 @@ class alignas(64) Shard {
 
   SpinLock lock;
 
-  // Asks the processor for the lines where a record probably is, while the lock is still being taken.
+  // Asks the processor for the lines where a record probably is, while the lock is still being taken: most records
+  // stand at their home or within the line after it.
   void prefetch(const Fingerprint& key) const {
     const std::uint64_t place = home(key.low);
-    __builtin_prefetch(tags_.load(std::memory_order_relaxed) + place, 1);
-    __builtin_prefetch(at(place), 1);
+    __builtin_prefetch(tags_.load(std::memory_order_relaxed) + place);
+    const Word* record = at(place);
+    __builtin_prefetch(record, 1);
+    __builtin_prefetch(record + kLineWords, 1);
   }
 
   bool uses(const Generation& generation) const { return generation_ == &generation; }
@@ -64,6 +67,7 @@ class alignas(64) Shard {
   std::uint64_t bytes() const;
 
  private:
+  static constexpr std::uint64_t kLineWords = 64 / sizeof(Word);
   static constexpr std::uint32_t kGroup =
       8;  // tags looked at together; the first of them stand behind the last again
   static constexpr std::uint64_t kLowBits = 0x0101010101010101;

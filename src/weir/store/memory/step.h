@@ -28,9 +28,10 @@ class Step {
   [[gnu::always_inline]] bool run(Place place) {
     bool admitted = true;
     const std::size_t size = charges_.size();
+    const Charge* const charges = charges_.data();
     limit::Outcome* const outcomes = outcomes_.data();
     for (std::size_t i = 0; i < size; ++i) {
-      const Charge charge = charges_[i];
+      const Charge& charge = charges[i];
       const CompiledSlot& slot = generation_.slot(charge.slot);
       Word* state = place(i, slot);
       if (slot.tagged && slot.writer(state) != charge.variant) [[unlikely]] {
