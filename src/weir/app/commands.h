@@ -11,7 +11,7 @@ namespace weir::app {
 // Exit codes (78 is EX_CONFIG of sysexits.h).
 enum ExitCode : int {
   kDone = 0,
-  kFailed = 1,       // a check failed, or the process could not go on
+  kFailed = 1,  // a check failed, or the process could not go on
   kWrongUsage = 2,
   kUnusableConfiguration = 78,
 };

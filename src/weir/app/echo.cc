@@ -66,8 +66,8 @@ int run_echo(const std::string& address) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   unsigned port = 0;
   const bool has_port = colon != std::string::npos && std::sscanf(address.c_str() + colon, ":%5u", &port) == 1;
-  const auto where = has_port && port <= 65535 ? io::SocketAddress::literal(host, static_cast<std::uint16_t>(port))
-                                               : std::nullopt;
+  const auto where =
+      has_port && port <= 65535 ? io::SocketAddress::literal(host, static_cast<std::uint16_t>(port)) : std::nullopt;
   if (!where) {
     std::fprintf(stderr, "weir echo: '%s' is not an address such as 127.0.0.1:9000\n", address.c_str());
     return kWrongUsage;

@@ -28,10 +28,14 @@ void print(const std::vector<config::Diagnostic>& diagnostics) {
 
 LogLevel log_level(config::Log::Level level) {
   switch (level) {
-    case config::Log::Level::kDebug: return LogLevel::kDebug;
-    case config::Log::Level::kInfo: return LogLevel::kInfo;
-    case config::Log::Level::kWarn: return LogLevel::kWarn;
-    case config::Log::Level::kError: return LogLevel::kError;
+    case config::Log::Level::kDebug:
+      return LogLevel::kDebug;
+    case config::Log::Level::kInfo:
+      return LogLevel::kInfo;
+    case config::Log::Level::kWarn:
+      return LogLevel::kWarn;
+    case config::Log::Level::kError:
+      return LogLevel::kError;
   }
   return LogLevel::kInfo;
 }
@@ -52,7 +56,8 @@ Result<std::unique_ptr<admin::Admin>> start_admin(const config::Admin& settings,
 // What a reload cannot change is said, not silently ignored.
 void warn_about_fixed_settings(const config::Config& before, const config::Config& after) {
   const auto admin_text = [](const config::Config& config) { return config.admin ? config.admin->address.text : ""; };
-  if (admin_text(before) != admin_text(after)) log_warn("admin.address changes with the next start, not with a reload");
+  if (admin_text(before) != admin_text(after))
+    log_warn("admin.address changes with the next start, not with a reload");
   if (before.workers != after.workers) log_warn("workers changes with the next start, not with a reload");
   if (before.log.access != after.log.access) log_warn("log.access changes with the next start, not with a reload");
   if (before.store.max_accounts != after.store.max_accounts) {

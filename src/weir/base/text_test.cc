@@ -24,8 +24,8 @@ TEST(TextTest, NumbersAreWrittenAsTheStandardLibraryWritesThem) {
     text.number(value);
     ASSERT_EQ(text.view(), std::to_string(value));
   }
-  for (const std::int64_t value : {std::int64_t{0}, std::int64_t{9}, std::int64_t{10}, std::int64_t{99}, std::int64_t{100},
-                                   std::numeric_limits<std::int64_t>::max()}) {
+  for (const std::int64_t value : {std::int64_t{0}, std::int64_t{9}, std::int64_t{10}, std::int64_t{99},
+                                   std::int64_t{100}, std::numeric_limits<std::int64_t>::max()}) {
     Text text;
     text.number(value);
     EXPECT_EQ(text.view(), std::to_string(value));

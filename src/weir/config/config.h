@@ -22,10 +22,10 @@ using std::chrono::nanoseconds;
 
 // Where a listener waits or an upstream is found.
 struct Endpoint {
-  std::string text;         // as written, for messages and metrics
-  std::string host;         // address or name without brackets; empty for a Unix socket
-  std::uint16_t port = 0;   // 0 only in listeners: any free port
-  std::string unix_path;    // absolute or relative path; empty for TCP
+  std::string text;        // as written, for messages and metrics
+  std::string host;        // address or name without brackets; empty for a Unix socket
+  std::uint16_t port = 0;  // 0 only in listeners: any free port
+  std::string unix_path;   // absolute or relative path; empty for TCP
 
   bool operator==(const Endpoint&) const = default;
 };
@@ -56,10 +56,10 @@ struct Upstream {
 
 struct Service {
   std::string name;
-  std::size_t upstream = 0;                // index in Config::upstreams
-  std::vector<std::string> hosts;          // lower case, without port and trailing dot; empty: every host
-  std::vector<std::string> paths;          // start with '/', no trailing '/', except "/" itself; at least one
-  std::optional<std::uint64_t> max_body;   // absent: unlimited
+  std::size_t upstream = 0;               // index in Config::upstreams
+  std::vector<std::string> hosts;         // lower case, without port and trailing dot; empty: every host
+  std::vector<std::string> paths;         // start with '/', no trailing '/', except "/" itself; at least one
+  std::optional<std::uint64_t> max_body;  // absent: unlimited
 };
 
 enum class TrustedFrom { kTrustedProxies, kAnyone };
@@ -147,12 +147,12 @@ struct Limit {
   std::int64_t burst = 0;              // capacity of the bucket; meaningless when unlimited
   Algorithm algorithm = Algorithm::kTokenBucket;
   Cost cost = std::int64_t{1};
-  std::vector<ByRate> by;              // in order, first match wins over `rate`
+  std::vector<ByRate> by;                    // in order, first match wins over `rate`
   std::vector<std::string> only_if_missing;  // acts only on requests that lack all of these attributes
   Mode mode = Mode::kEnforce;
   StoreFailure on_store_failure = StoreFailure::kOpen;
   Missing missing = Missing::kSkip;
-  bool advertise = true;               // false: never in header fields
+  bool advertise = true;  // false: never in header fields
 };
 
 struct MemoryStore {
@@ -195,8 +195,8 @@ struct Http {
 
 // Key `shutdown`.
 struct Shutdown {
-  nanoseconds delay{};                                   // goes on accepting for so long after SIGTERM
-  nanoseconds timeout = std::chrono::seconds(30);        // then the rest is cut
+  nanoseconds delay{};                             // goes on accepting for so long after SIGTERM
+  nanoseconds timeout = std::chrono::seconds(30);  // then the rest is cut
 };
 
 struct Config {

@@ -13,19 +13,21 @@ namespace {
 using http::Parsed;
 using io::Transfer;
 
-constexpr std::size_t kStageBytes = 65536;     // of the request in memory at once
-constexpr std::uint64_t kDrainable = 65536;    // of an unread body for which a connection is kept
-constexpr std::uint32_t kMaxRunning = 1024;    // requests under way to one upstream
+constexpr std::size_t kStageBytes = 65536;   // of the request in memory at once
+constexpr std::uint64_t kDrainable = 65536;  // of an unread body for which a connection is kept
+constexpr std::uint32_t kMaxRunning = 1024;  // requests under way to one upstream
 constexpr std::uint32_t kLeastRetries = 3;
-constexpr std::uint32_t kRetryShare = 5;       // one in five requests may be on its second attempt
+constexpr std::uint32_t kRetryShare = 5;  // one in five requests may be on its second attempt
 constexpr int kMostInterim = 10;
-constexpr int kRoundsPerTurn = 16;             // of 64 KiB, before others get their turn
+constexpr int kRoundsPerTurn = 16;  // of 64 KiB, before others get their turn
 constexpr std::size_t kKeptCapacity = 16384;
 
 constexpr Problem kUnreachable{502, "upstream-unreachable", "The service behind the gateway cannot be reached.", {}};
-constexpr Problem kBrokenAnswer{502, "upstream-broken-answer", "The service behind the gateway gave no usable answer.", {}};
+constexpr Problem kBrokenAnswer{
+    502, "upstream-broken-answer", "The service behind the gateway gave no usable answer.", {}};
 constexpr Problem kTooSlow{504, "upstream-timeout", "The service behind the gateway did not answer in time.", {}};
-constexpr Problem kOverloaded{503, "upstream-overloaded", "The service behind the gateway is busy.", "Retry-After: 1\r\n"};
+constexpr Problem kOverloaded{503, "upstream-overloaded", "The service behind the gateway is busy.",
+                              "Retry-After: 1\r\n"};
 constexpr Problem kSlowBody{408, "body-timeout", "The body of the request did not arrive in time.", {}};
 constexpr Problem kBodyTooLarge{413, "body-too-large", "The body is larger than this service takes.", {}};
 
@@ -52,7 +54,6 @@ Exchange::State Exchange::begin(const Plan& plan, ClientSide& client) {
   if (const State chosen = choose_upstream(client); chosen != State::kWaiting) return chosen;
   return advance(client);
 }
-
 
 Exchange::State Exchange::choose_upstream(ClientSide& client) {
   ++attempts_;
@@ -104,8 +105,10 @@ bool Exchange::is_idempotent() const {
     case http::Method::kHead:
     case http::Method::kOptions:
     case http::Method::kPut:
-    case http::Method::kDelete: return true;
-    default: return false;
+    case http::Method::kDelete:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -157,7 +160,6 @@ void Exchange::finish() {
   if (out_.capacity() > kKeptCapacity) out_.release();
 }
 
-
 Exchange::Awaits Exchange::awaits() const {
   if (stage_ == Stage::kConnecting) return Awaits::kConnect;
   if (!waiting_.empty()) return Awaits::kClientReads;
@@ -176,15 +178,19 @@ nanoseconds Exchange::upstream_timeout() const {
 
 Exchange::State Exchange::time_out() {
   switch (awaits()) {
-    case Awaits::kClientReads: return State::kCut;
-    case Awaits::kClientBody: return fail(kSlowBody);
-    case Awaits::kConnect: connection_->host().failed(loop_.now()); [[fallthrough]];
-    case Awaits::kUpstream: break;
+    case Awaits::kClientReads:
+      return State::kCut;
+    case Awaits::kClientBody:
+      return fail(kSlowBody);
+    case Awaits::kConnect:
+      connection_->host().failed(loop_.now());
+      [[fallthrough]];
+    case Awaits::kUpstream:
+      break;
   }
   plan_.upstream->counters->timeouts.add();
   return fail(kTooSlow);
 }
-
 
 Exchange::State Exchange::advance(ClientSide& client) {
   moved_ = false;
@@ -288,9 +294,8 @@ Exchange::State Exchange::download(ClientSide& client) {
     const auto got = connection_->stream().receive(scratch_.upstream_in());
     if (got.status == Transfer::kWouldBlock) return State::kWaiting;
     moved_ = true;
-    const State state = got.status == Transfer::kDone
-                            ? take_input(client, {scratch_.upstream_in().data(), got.bytes})
-                            : upstream_ended(client, got.status == Transfer::kEnded);
+    const State state = got.status == Transfer::kDone ? take_input(client, {scratch_.upstream_in().data(), got.bytes})
+                                                      : upstream_ended(client, got.status == Transfer::kEnded);
     if (state != State::kWaiting || !connection_ || stage_ != Stage::kExchanging) return state;
   }
 }

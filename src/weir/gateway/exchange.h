@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One admitted request on its way: connect, send, stream both ways, answer, give the upstream connection back. A
-// machine without suspension points: `advance` does everything that can be done now and says what it waits for. Memory
-// is bounded: what one side does not take is not read from the other.
-// Thread safety: the worker's thread. Reused from request to request.
+// machine without suspension points: `advance` does everything that can be done now and says what it waits for.
+// Memory is bounded: what one side does not take is not read from the other. Thread safety: the worker's thread.
+// Reused from request to request.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ struct Scratch;
 struct ClientSide {
   io::Stream& stream;
   ClientInput& input;
-  io::Observer& observer;  // of the upstream's stream too
-  MessageBody& body;       // of the request
-  std::uint64_t& received; // bytes of the request's body
+  io::Observer& observer;   // of the upstream's stream too
+  MessageBody& body;        // of the request
+  std::uint64_t& received;  // bytes of the request's body
 };
 
 class Exchange {
@@ -54,11 +54,11 @@ class Exchange {
   struct Plan {
     Upstream* upstream = nullptr;
     const RateLimitFields* fields = nullptr;
-    std::string_view date;                    // of this second; refreshed by the owner of the pointed-to text
+    std::string_view date;  // of this second; refreshed by the owner of the pointed-to text
     http::Method method = http::Method::kOther;
     std::uint8_t minor_version = 1;
     bool expects_continue = false;
-    bool keep_alive = true;                   // as far as the request is concerned
+    bool keep_alive = true;  // as far as the request is concerned
     std::optional<std::uint64_t> max_body;
   };
 
@@ -85,12 +85,14 @@ class Exchange {
   nanoseconds upstream_timeout() const;
   // The request cannot go on because the upstream does not take it.
   bool upstream_blocks() const;
-  bool moved() const { return moved_; }        // the last advance made progress
+  bool moved() const { return moved_; }  // the last advance made progress
   bool keep_alive() const { return keep_alive_; }
-  int status() const { return status_; }       // of the answer that was begun; 0: none
+  int status() const { return status_; }                  // of the answer that was begun; 0: none
   std::uint64_t body_sent() const { return body_sent_; }  // payload bytes of the answer
   nanoseconds upstream_time() const { return first_byte_ - started_; }
-  std::string_view upstream_address() const { return connection_ ? connection_->host().endpoint().endpoint().text : std::string_view{}; }
+  std::string_view upstream_address() const {
+    return connection_ ? connection_->host().endpoint().endpoint().text : std::string_view{};
+  }
 
  private:
   enum class Stage : std::uint8_t { kIdle, kConnecting, kExchanging };
@@ -130,10 +132,10 @@ class Exchange {
   std::unique_ptr<UpstreamConnection> connection_;
   Text out_;
   std::size_t sent_ = 0;
-  std::uint64_t staged_ = 0;   // payload bytes of the request so far
-  bool written_ = false;       // some byte went to the current connection
-  bool replayable_ = true;     // out_ holds the message from its first byte
-  bool upload_done_ = false;   // the whole request is in out_ or sent
+  std::uint64_t staged_ = 0;  // payload bytes of the request so far
+  bool written_ = false;      // some byte went to the current connection
+  bool replayable_ = true;    // out_ holds the message from its first byte
+  bool upload_done_ = false;  // the whole request is in out_ or sent
   bool upload_stopped_ = false;
   bool continue_sent_ = false;
   bool retrying_ = false;
@@ -145,15 +147,15 @@ class Exchange {
   io::Buffer pieces_;                             // received, but not complete enough to be used
   MessageBody answer_body_;
   ClientFraming framing_ = ClientFraming::kNone;
-  io::Buffer waiting_;                            // what the client has not taken yet
+  io::Buffer waiting_;  // what the client has not taken yet
   std::uint64_t bytes_sent_ = 0;
   std::uint64_t body_sent_ = 0;
   int status_ = 0;
   int interim_ = 0;
   bool answer_done_ = false;
   bool keep_alive_ = true;
-  bool reusable_ = false;       // the upstream's connection, after this answer
-  bool answer_seen_ = false;    // some byte of an answer came on the current connection
+  bool reusable_ = false;     // the upstream's connection, after this answer
+  bool answer_seen_ = false;  // some byte of an answer came on the current connection
 
   Stage stage_ = Stage::kIdle;
   bool moved_ = false;

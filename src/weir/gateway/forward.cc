@@ -21,9 +21,9 @@ constexpr bool in(std::uint64_t set, FieldId id) { return (set >> static_cast<un
 constexpr std::uint64_t kHopByHop =
     bits(FieldId::kConnection, FieldId::kKeepAlive, FieldId::kProxyConnection, FieldId::kTe, FieldId::kTrailer,
          FieldId::kTransferEncoding, FieldId::kUpgrade, FieldId::kContentLength);
-constexpr std::uint64_t kRequestDropped = kHopByHop | bits(FieldId::kProxyAuthorization, FieldId::kExpect,
-                                                           FieldId::kHttp2Settings, FieldId::kForwarded,
-                                                           FieldId::kXForwardedFor);
+constexpr std::uint64_t kRequestDropped =
+    kHopByHop | bits(FieldId::kProxyAuthorization, FieldId::kExpect, FieldId::kHttp2Settings, FieldId::kForwarded,
+                     FieldId::kXForwardedFor);
 // Claims about the client that only a trusted proxy may make.
 constexpr std::uint64_t kClaims = bits(FieldId::kXForwardedHost, FieldId::kXForwardedPort, FieldId::kXForwardedProto,
                                        FieldId::kXRealIp, FieldId::kTrueClientIp, FieldId::kCfConnectingIp);
@@ -109,7 +109,8 @@ bool is_valid_traceparent(std::string_view value) {
   return !all_zero(value.substr(3, 32)) && !all_zero(value.substr(36, 16)) && value.substr(0, 2) != "ff";
 }
 
-// The upstream's status and reason under our version; the space behind the status belongs there even without a reason.
+// The upstream's status and reason under our version; the space behind the status belongs there even without a
+// reason.
 void append_status_line(Text& out, const http::ResponseHead& response) {
   const std::string_view line = response.bytes.substr(0, response.bytes.find('\r'));
   constexpr std::size_t kVersion = 8;
@@ -190,10 +191,13 @@ bool is_valid_request_id(std::string_view id) {
 
 ClientFraming client_framing(const http::ResponseHead& response, std::uint8_t client_minor_version) {
   switch (response.body.kind) {
-    case BodyKind::kNone: return ClientFraming::kNone;
-    case BodyKind::kLength: return ClientFraming::kLength;
+    case BodyKind::kNone:
+      return ClientFraming::kNone;
+    case BodyKind::kLength:
+      return ClientFraming::kLength;
     case BodyKind::kChunked:
-    case BodyKind::kUntilClose: break;
+    case BodyKind::kUntilClose:
+      break;
   }
   return client_minor_version == 0 ? ClientFraming::kUntilClose : ClientFraming::kChunked;
 }
@@ -204,8 +208,8 @@ void append_response_head(Text& out, const http::ResponseHead& response, ClientF
   append_status_line(out, response);
   std::uint64_t dropped = kHopByHop | bits(FieldId::kXRequestId) | fields.replaced(decision, response);
   // An answer without a body to HEAD, or a 304, may tell the length that GET would have had.
-  const bool tells_length = framing == ClientFraming::kNone && response.status != 204 &&
-                            !response.has(FieldId::kTransferEncoding);
+  const bool tells_length =
+      framing == ClientFraming::kNone && response.status != 204 && !response.has(FieldId::kTransferEncoding);
   if (tells_length) dropped &= ~bits(FieldId::kContentLength);
   copy_lines(out, response, [&](const Field& field) {
     if (in(dropped, field.id)) return false;

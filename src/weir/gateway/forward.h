@@ -22,7 +22,7 @@ struct ForwardContext {
   bool preserve_host = true;
   std::string_view upstream_authority;  // for Host where the client's is not preserved or absent
   std::string_view request_id;
-  bool keep_request_id = false;         // the client's own is valid and stays where it is
+  bool keep_request_id = false;  // the client's own is valid and stays where it is
 };
 
 // Replaces `out` with the request's head for the upstream.

@@ -90,14 +90,14 @@ Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clo
   }
   const std::size_t count = active.workers > 0 ? active.workers : available_cores();
   for (std::size_t i = 0; i < count; ++i) {
-    gateway->workers_.push_back(std::make_unique<Worker>(
-        WorkerContext{.clock = clock,
-                      .store = gateway->store_,
-                      .store_epoch = gateway->store_epoch_,
-                      .budget = gateway->budget_,
-                      .log = gateway->log_ ? &gateway->log_->add_writer() : nullptr,
-                      .id_prefix = id_prefix(i)},
-        gateway->generation_));
+    gateway->workers_.push_back(
+        std::make_unique<Worker>(WorkerContext{.clock = clock,
+                                               .store = gateway->store_,
+                                               .store_epoch = gateway->store_epoch_,
+                                               .budget = gateway->budget_,
+                                               .log = gateway->log_ ? &gateway->log_->add_writer() : nullptr,
+                                               .id_prefix = id_prefix(i)},
+                                 gateway->generation_));
   }
   std::vector<Listener> opened;
   std::vector<std::vector<io::Descriptor>> sockets;
@@ -124,7 +124,8 @@ Result<void> Gateway::open_listeners(const config::Config& config, std::vector<L
       }
       auto socket = io::open_listener(*address, i == 0 ? io::Sharing::kFirst : io::Sharing::kNext);
       if (!socket) return std::unexpected(socket.error());
-      if (i == 0 && !address->is_unix()) address = io::SocketAddress::of_socket(socket->get());  // port 0 is chosen now
+      if (i == 0 && !address->is_unix())
+        address = io::SocketAddress::of_socket(socket->get());  // port 0 is chosen now
       per_worker.push_back(std::move(*socket));
     }
     opened.push_back({key, *address, address->is_unix()});

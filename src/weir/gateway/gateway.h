@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gateway as a whole: workers, the store they share, the generation in force; start, reload, drain, figures.
-// Thread safety: control functions (start, reload, drain, run_housekeeping) from one thread; figures and health from any.
+// Thread safety: control functions (start, reload, drain, run_housekeeping) from one thread; figures and health from
+// any.
 #pragma once
 
 #include <atomic>
@@ -28,8 +29,8 @@ class Gateway {
   static Result<std::unique_ptr<Gateway>> start(config::Config config, const Clock& clock);
   ~Gateway();
 
-  // Puts a configuration in force: listeners that are new are opened first (when one fails, everything stays as it is),
-  // then all workers change over, then listeners that are gone are closed. Counters of unchanged limits stay.
+  // Puts a configuration in force: listeners that are new are opened first (when one fails, everything stays as it
+  // is), then all workers change over, then listeners that are gone are closed. Counters of unchanged limits stay.
   Result<void> reload(config::Config config);
   void reload_failed() { reloads_failed_.fetch_add(1); }
 

@@ -34,7 +34,8 @@ Generation::Generation(config::Config configuration, std::uint64_t generation_nu
     auto shared = std::make_shared<SharedUpstream>();
     shared->config = upstream;
     shared->authority = authority_of(upstream.endpoints.front());
-    for (const config::Endpoint& endpoint : upstream.endpoints) shared->endpoints.push_back(resolver.resolve(endpoint));
+    for (const config::Endpoint& endpoint : upstream.endpoints)
+      shared->endpoints.push_back(resolver.resolve(endpoint));
     upstreams.push_back(std::move(shared));
   }
 }

@@ -38,7 +38,7 @@ struct WorkerGeneration {
   WorkerGeneration(std::shared_ptr<const Generation> shared_generation, UpstreamHosts& hosts, WorkerMetrics& metrics);
 
   std::shared_ptr<const Generation> shared;
-  std::vector<Upstream> upstreams;                // as in Config::upstreams
+  std::vector<Upstream> upstreams;                 // as in Config::upstreams
   std::vector<ServiceCounters*> service_counters;  // as in Config::services
   std::vector<LimitCounters*> limit_counters;      // by LimitIndex
   ServiceCounters* no_service = nullptr;           // requests that no service took

@@ -54,7 +54,9 @@ T& WorkerMetrics::find(ByName<T>& map, std::string_view name) {
   return *map.emplace(name, std::make_unique<T>()).first->second;
 }
 
-ServiceCounters& WorkerMetrics::service(std::string_view name) { return find(services_, name.empty() ? "none" : name); }
+ServiceCounters& WorkerMetrics::service(std::string_view name) {
+  return find(services_, name.empty() ? "none" : name);
+}
 LimitCounters& WorkerMetrics::limit(std::string_view name) { return find(limits_, name); }
 UpstreamCounters& WorkerMetrics::upstream(std::string_view name) { return find(upstreams_, name); }
 OwnedCounter& WorkerMetrics::rejected(std::string_view code) { return find(rejected_, code); }
@@ -137,10 +139,9 @@ class MetricsReport {
 
   std::vector<MetricFamily> families() const {
     std::vector<MetricFamily> out;
-    for (const Family* family :
-         {&requests_, &duration_, &decisions_, &decision_seconds_, &rejected_, &connections_, &accepted_, &aborted_,
-          &bytes_, &upstream_, &keys_, &store_bytes_, &evictions_, &store_up_, &reloads_, &last_reload_, &build_,
-          &log_lines_}) {
+    for (const Family* family : {&requests_, &duration_, &decisions_, &decision_seconds_, &rejected_, &connections_,
+                                 &accepted_, &aborted_, &bytes_, &upstream_, &keys_, &store_bytes_, &evictions_,
+                                 &store_up_, &reloads_, &last_reload_, &build_, &log_lines_}) {
       family->append_to(out);
     }
     return out;

@@ -73,13 +73,13 @@ class WorkerMetrics {
   UpstreamCounters& upstream(std::string_view name);
   OwnedCounter& rejected(std::string_view code);  // messages refused before they were a request
 
-  OwnedCounter client_connections;      // open now
+  OwnedCounter client_connections;  // open now
   OwnedCounter accepted_connections;
-  OwnedCounter upstream_connections;    // open now
+  OwnedCounter upstream_connections;  // open now
   OwnedCounter aborted_by_client;
   OwnedCounter bytes_received;
   OwnedCounter bytes_sent;
-  Histogram decisions;                  // a sample of them
+  Histogram decisions;  // a sample of them
 
  private:
   friend class MetricsReport;

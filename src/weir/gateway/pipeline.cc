@@ -14,8 +14,8 @@ constexpr Problem kLoop{508, "loop", "The request has been through this gateway 
 constexpr Problem kNoRoute{404, "no-route", "No service takes this host and path.", {}};
 constexpr Problem kNoHost{400, "no-host", "The request names no host.", {}, true};
 constexpr Problem kBadPath{400, "bad-path", "The path of the request cannot be used.", {}, true};
-constexpr Problem kAmbiguousPath{400, "ambiguous-path", "The path of the request can be read in more than one way.", {},
-                                 true};
+constexpr Problem kAmbiguousPath{
+    400, "ambiguous-path", "The path of the request can be read in more than one way.", {}, true};
 constexpr Problem kBodyTooLarge{413, "body-too-large", "The body is larger than this service takes.", {}};
 constexpr Problem kMissing{403, "attribute-missing", "The request lacks what its limits are counted by.", {}};
 constexpr std::string_view kChallenge = "WWW-Authenticate: ApiKey realm=\"weir\"\r\n";
@@ -52,10 +52,14 @@ Verdict Pipeline::judge(const WorkerGeneration& generation, const http::RequestH
   if (loops(head)) return answer(kLoop);
 
   switch (generation.shared->router.find(head.host, head.path, head.method, scratch.route)) {
-    case route::RouteStatus::kFound: break;
-    case route::RouteStatus::kNoService: return answer(head.host.empty() ? kNoHost : kNoRoute);
-    case route::RouteStatus::kBadPath: return answer(kBadPath);
-    case route::RouteStatus::kAmbiguous: return answer(kAmbiguousPath);
+    case route::RouteStatus::kFound:
+      break;
+    case route::RouteStatus::kNoService:
+      return answer(head.host.empty() ? kNoHost : kNoRoute);
+    case route::RouteStatus::kBadPath:
+      return answer(kBadPath);
+    case route::RouteStatus::kAmbiguous:
+      return answer(kAmbiguousPath);
   }
   const config::Service& service = generation.shared->config.services[scratch.route.service];
 

@@ -14,7 +14,12 @@ constexpr limit::Ticks kTicksPerMillisecond = 1'000'000;
 
 void begin_head(Text& out, int status, const AnswerContext& context) {
   out.clear();
-  out.append("HTTP/1.1 ").number(status).append(" ").append(http::reason_phrase(status)).append("\r\nDate: ").append(context.date);
+  out.append("HTTP/1.1 ")
+      .number(status)
+      .append(" ")
+      .append(http::reason_phrase(status))
+      .append("\r\nDate: ")
+      .append(context.date);
   out.append("\r\nServer: weir\r\nCache-Control: no-store\r\n");
   if (!context.request_id.empty()) out.append("X-Request-Id: ").append(context.request_id).append("\r\n");
   if (!context.keep_alive) {
@@ -67,7 +72,8 @@ std::size_t write_problem(Text& out, const Problem& problem, const AnswerContext
   out.append(problem.fields);
   Body body(out);
   out.append("{\"type\":\"").append(problem.status == 503 ? kReducedCapacity : "about:blank");
-  out.append("\",\"title\":\"").append(problem.status == 503 ? "Temporary Reduced Capacity" : http::reason_phrase(problem.status));
+  out.append("\",\"title\":\"")
+      .append(problem.status == 503 ? "Temporary Reduced Capacity" : http::reason_phrase(problem.status));
   out.append("\",\"status\":");
   out.number(problem.status);
   out.append(",\"code\":\"").append(problem.code).append("\",\"detail\":\"");
@@ -88,7 +94,9 @@ std::size_t write_refusal(Text& out, const decide::Decision& decision, const Rat
   }
   fields.append(out, decision, 429, context.wall);
   Body body(out);
-  out.append("{\"type\":\"").append(kQuotaExceeded).append("\",\"title\":\"Quota Exceeded\",\"status\":429,\"detail\":\"");
+  out.append("{\"type\":\"")
+      .append(kQuotaExceeded)
+      .append("\",\"title\":\"Quota Exceeded\",\"status\":429,\"detail\":\"");
   if (retry_after) {
     append_detail(out, detail_template, wire_seconds(*retry_after));
   } else {

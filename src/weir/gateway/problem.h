@@ -17,7 +17,7 @@ namespace weir::gateway {
 
 // What an answer needs to know about the request and the connection.
 struct AnswerContext {
-  std::string_view date;        // of this second, 29 bytes
+  std::string_view date;  // of this second, 29 bytes
   WallTime wall;
   std::string_view request_id;  // empty: none
   bool head_only = false;       // the request was HEAD: fields of GET, no body
@@ -28,17 +28,17 @@ struct AnswerContext {
 // A fault or a refusal that is not about limits.
 struct Problem {
   int status = 400;
-  std::string_view code;    // stable, short, e.g. "no-route"
-  std::string_view detail;  // one sentence, plain ASCII
-  std::string_view fields;  // further lines with CRLF, e.g. "Allow: GET\r\n"
+  std::string_view code;         // stable, short, e.g. "no-route"
+  std::string_view detail;       // one sentence, plain ASCII
+  std::string_view fields;       // further lines with CRLF, e.g. "Allow: GET\r\n"
   bool ends_connection = false;  // the message is not one that a careful peer sends: nothing more is read from it
 };
 
 // Replaces `out` with the whole answer; returns the size of its body.
 std::size_t write_problem(Text& out, const Problem& problem, const AnswerContext& context);
 
-// The 429 of a refused decision, likewise. `detail_template` may hold {retry_after}. Requires: decision.admitted is false and
-// some limit refused.
+// The 429 of a refused decision, likewise. `detail_template` may hold {retry_after}. Requires: decision.admitted is
+// false and some limit refused.
 std::size_t write_refusal(Text& out, const decide::Decision& decision, const RateLimitFields& fields,
                           std::string_view detail_template, const AnswerContext& context);
 

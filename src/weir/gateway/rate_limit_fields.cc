@@ -52,7 +52,8 @@ std::pair<std::int64_t, std::int64_t> whole_seconds(const config::Rate& rate) {
   const auto units = static_cast<__int128>(rate.count) * scale;
   const std::int64_t window = period / std::gcd(period, kTicksPerSecond);
   const std::int64_t shrink = std::gcd(static_cast<std::int64_t>(std::min<__int128>(units, kMostOnWire)), window);
-  if (units > kMostOnWire) return {std::min(rate.count, kMostOnWire), std::max<std::int64_t>(1, ceil_seconds(period))};
+  if (units > kMostOnWire)
+    return {std::min(rate.count, kMostOnWire), std::max<std::int64_t>(1, ceil_seconds(period))};
   // 5 per 500 ms is 10 per second; 20 per minute stays 20 per minute.
   const std::int64_t factor = scale == 1 ? 1 : shrink;
   return {static_cast<std::int64_t>(units) / factor, window / factor};
@@ -252,8 +253,8 @@ void RateLimitFields::merge_structured(Text& out, const Shown& shown, const http
 }
 
 // One triple survives as a whole: the one with less remaining; on a tie the later reset.
-void RateLimitFields::merge_triple(Text& out, const Shown& shown, const http::ResponseHead& upstream,
-                                   bool x_family, WallTime now) const {
+void RateLimitFields::merge_triple(Text& out, const Shown& shown, const http::ResponseHead& upstream, bool x_family,
+                                   WallTime now) const {
   const auto& ids = x_family ? kXIds : kLegacyIds;
   std::array<std::optional<std::int64_t>, 3> theirs;
   for (std::size_t i = 0; i < ids.size(); ++i) theirs[i] = integer(joined(upstream, ids[i]));
@@ -278,8 +279,8 @@ void RateLimitFields::merge_triple(Text& out, const Shown& shown, const http::Re
   }
 }
 
-void RateLimitFields::append_merged(Text& out, const decide::Decision& decision,
-                                    const http::ResponseHead& upstream, WallTime now) const {
+void RateLimitFields::append_merged(Text& out, const decide::Decision& decision, const http::ResponseHead& upstream,
+                                    WallTime now) const {
   const std::uint64_t present = upstream.known & (kXBits | kLegacyBits | kStructuredBits);
   if (present == 0 || responses_.merge == config::Merge::kReplace) return append(out, decision, upstream.status, now);
   const Shown shown(*this, decision);

@@ -14,7 +14,7 @@ using State = Exchange::State;
 
 constexpr std::uint64_t kDrainable = 65536;
 constexpr auto kDrainTime = std::chrono::seconds(1);
-constexpr auto kDrainIdle = std::chrono::seconds(1);   // of a kept-alive connection while the process ends
+constexpr auto kDrainIdle = std::chrono::seconds(1);  // of a kept-alive connection while the process ends
 constexpr auto kPaceWindow = std::chrono::seconds(10);
 // A client that has finished its half may still read the answer, or may have gone: it gets this long.
 constexpr auto kHalfClosedGrace = std::chrono::milliseconds(80);
@@ -144,8 +144,8 @@ State Session::handle_request() {
     worker_.make_request_id(request_id);
   }
   Scratch& scratch = worker_.scratch();
-  const Verdict verdict = worker_.pipeline().judge(*generation_, head, peer_, began_, scratch, exchange_->decision(),
-                                                   worker_.metrics());
+  const Verdict verdict =
+      worker_.pipeline().judge(*generation_, head, peer_, began_, scratch, exchange_->decision(), worker_.metrics());
   service_ = verdict.service;
   if (worker_.log() != nullptr) {
     exchange_->record().begin(worker_.loop().wall(), request_id, peer_, head, *generation_->shared, verdict,

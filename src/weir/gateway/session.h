@@ -80,19 +80,19 @@ class Session final : public io::Retired {
   std::unique_ptr<Exchange> exchange_;           // only while a request is under way
   io::Buffer unsent_;                            // of an answer of our own
 
-  Instant began_{};              // of the current request
+  Instant began_{};  // of the current request
   Instant exchange_deadline_{};
   Instant gone_deadline_ = Instant::max();
-  Instant pace_began_{};         // of the window in which the body's rate is measured
+  Instant pace_began_{};  // of the window in which the body's rate is measured
   std::uint64_t pace_bytes_ = 0;
   Exchange::Awaits awaits_{};
-  std::uint64_t received_ = 0;   // bytes of the current body
+  std::uint64_t received_ = 0;  // bytes of the current body
   std::uint64_t drained_ = 0;
   std::uint32_t requests_ = 0;
   route::ServiceIndex service_ = Verdict::kNoService;
   std::uint8_t minor_version_ = 1;
   bool head_only_ = false;
-  bool head_begun_ = false;      // its deadline runs
+  bool head_begun_ = false;  // its deadline runs
   bool keep_alive_ = true;
   bool lingering_ = false;
   bool cut_ = false;

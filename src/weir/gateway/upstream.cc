@@ -6,7 +6,10 @@
 namespace weir::gateway {
 
 UpstreamConnection::UpstreamConnection(io::EventLoop& loop, UpstreamHost& host, io::Descriptor socket)
-    : metrics_(host.metrics()), host_(host), stream_(loop, std::move(socket), nullptr, io::Stream::Phase::kConnecting), idle_(loop.timers(), *this) {
+    : metrics_(host.metrics()),
+      host_(host),
+      stream_(loop, std::move(socket), nullptr, io::Stream::Phase::kConnecting),
+      idle_(loop.timers(), *this) {
   metrics_.upstream_connections.add();
 }
 
@@ -86,7 +89,11 @@ UpstreamHost& Upstream::choose(Instant now, const UpstreamHost* other_than) {
 }
 
 Upstream UpstreamHosts::open(const std::shared_ptr<SharedUpstream>& shared) {
-  Upstream upstream{.shared = shared, .hosts = {}, .counters = &metrics_.upstream(shared->config.name), .next_host = 0, .retrying = 0};
+  Upstream upstream{.shared = shared,
+                    .hosts = {},
+                    .counters = &metrics_.upstream(shared->config.name),
+                    .next_host = 0,
+                    .retrying = 0};
   std::erase_if(hosts_, [](const auto& known) { return known.second.expired(); });
   for (const auto& endpoint : shared->endpoints) {
     auto& known = hosts_[shared->config.name + ' ' + endpoint->endpoint().text];

@@ -2,8 +2,8 @@
 //
 // Connections to upstreams, per worker: kept alive and handed out last-in first-out. A connection carries one request
 // at a time; one that the upstream ends, or that speaks while nobody asked, leaves the pool at once. Hosts that fail
-// five times in a row are left out for 30 seconds, but never all of them. Thread safety: the worker's thread; SharedUpstream
-// any thread.
+// five times in a row are left out for 30 seconds, but never all of them. Thread safety: the worker's thread;
+// SharedUpstream any thread.
 #pragma once
 
 #include <atomic>

@@ -25,7 +25,7 @@ std::unexpected<Error> io_error(const char* what, const SocketAddress& address) 
 // A socket file that nobody listens on any more is left over from a process that was killed.
 void remove_stale_file(const SocketAddress& address) {
   const char* path = reinterpret_cast<const sockaddr_un*>(address.get())->sun_path;
-  struct stat info {};
+  struct stat info{};
   if (::stat(path, &info) != 0 || !S_ISSOCK(info.st_mode)) return;
   const Descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (::connect(probe.get(), address.get(), address.size()) != 0 && errno == ECONNREFUSED) ::unlink(path);

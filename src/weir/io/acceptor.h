@@ -39,7 +39,8 @@ class Acceptor final : public EventSink, public Retired, private Observer {
 
   SocketAddress address() const { return SocketAddress::of_socket(listener_.get()); }
   int descriptor() const { return listener_.get(); }
-  // Accepts what is already in the backlog, then closes the socket. Events may still be on their way: retire it after.
+  // Accepts what is already in the backlog, then closes the socket. Events may still be on their way: retire it
+  // after.
   void close();
 
   void on_events(std::uint32_t events) override;

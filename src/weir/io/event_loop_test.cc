@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/io/event_loop.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -84,7 +84,8 @@ TEST(StreamTest, BytesComeBackWholeWhateverTheKernelsBuffersHold) {
     ::fcntl(pair.theirs.get(), F_SETFL, 0);
     std::thread writer([&] {
       const std::string text(kSize, 'x');
-      for (std::size_t at = 0; at < kSize;) at += static_cast<std::size_t>(::write(pair.theirs.get(), text.data() + at, kSize - at));
+      for (std::size_t at = 0; at < kSize;)
+        at += static_cast<std::size_t>(::write(pair.theirs.get(), text.data() + at, kSize - at));
       ::shutdown(pair.theirs.get(), SHUT_WR);
     });
     std::string room(65536, ' ');

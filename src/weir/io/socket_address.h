@@ -28,9 +28,9 @@ class SocketAddress {
   socklen_t size() const { return size_; }
   int family() const { return storage_.ss_family; }
   bool is_unix() const { return family() == AF_UNIX; }
-  std::uint16_t port() const;              // 0 for a Unix socket
-  std::optional<IpAddress> ip() const;     // absent for a Unix socket
-  std::string to_string() const;           // "127.0.0.1:80", "[::1]:80", "unix:/path"
+  std::uint16_t port() const;           // 0 for a Unix socket
+  std::optional<IpAddress> ip() const;  // absent for a Unix socket
+  std::string to_string() const;        // "127.0.0.1:80", "[::1]:80", "unix:/path"
 
  private:
   sockaddr_storage storage_{};

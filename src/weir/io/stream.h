@@ -43,8 +43,8 @@ class Stream final : public EventSink {
   void observe(Observer* observer) { observer_ = observer; }
 
   Transferred receive(std::span<char> room);
-  // Sends at the end of the loop's turn only (EventLoop::may_send); before it, kWouldBlock, and the observer is notified
-  // when the time has come.
+  // Sends at the end of the loop's turn only (EventLoop::may_send); before it, kWouldBlock, and the observer is
+  // notified when the time has come.
   Transferred send(std::string_view bytes);
   // Asks the socket itself whether the other side has ended or spoken although no event told of it yet.
   bool peek_ready() const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Coroutines of the event loop. A Task<T> starts when it is awaited and continues its caller when it ends; a
-// detached coroutine (spawn) runs until its first suspension at once and frees itself at its end. No exception leaves a
-// coroutine: one that tries ends the process. Thread safety: a coroutine lives on one loop's thread.
+// detached coroutine (spawn) runs until its first suspension at once and frees itself at its end. No exception leaves
+// a coroutine: one that tries ends the process. Thread safety: a coroutine lives on one loop's thread.
 #pragma once
 
 #include <coroutine>

@@ -33,7 +33,8 @@ void TimerWheel::note_unlinked(std::int64_t index) {
 }
 
 void TimerWheel::link(Timer& timer) {
-  // The slot behind the deadline's own, so that a timer never fires early; further than a turn of the wheel: the last.
+  // The slot behind the deadline's own, so that a timer never fires early; further than a turn of the wheel: the
+  // last.
   const std::int64_t wanted = tick(timer.deadline_) + 1;
   timer.slot_tick_ = std::clamp(wanted, now_tick_, now_tick_ + kSlots - 1);
   const std::int64_t index = timer.slot_tick_ % kSlots;

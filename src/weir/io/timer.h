@@ -67,7 +67,7 @@ class TimerWheel {
   std::array<Timer*, kSlots> slots_{};
   std::array<std::uint64_t, kSlots / 64> occupied_{};  // a bit per slot
   std::uint64_t summary_ = 0;                          // a bit per word of occupied_
-  std::int64_t now_tick_;  // every tick before this one has been handled
+  std::int64_t now_tick_;                              // every tick before this one has been handled
 };
 
 }  // namespace weir::io

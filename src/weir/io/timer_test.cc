@@ -34,8 +34,9 @@ class TimerTest : public testing::Test {
 };
 
 TEST_F(TimerTest, FiresOnceNeverEarlyAndAtMostOneSlotLate) {
-  for (const nanoseconds delay : {nanoseconds(0), nanoseconds(1), nanoseconds(milliseconds(1)), nanoseconds(milliseconds(37)),
-                                  nanoseconds(seconds(4)), nanoseconds(seconds(5)), nanoseconds(seconds(61))}) {
+  for (const nanoseconds delay :
+       {nanoseconds(0), nanoseconds(1), nanoseconds(milliseconds(1)), nanoseconds(milliseconds(37)),
+        nanoseconds(seconds(4)), nanoseconds(seconds(5)), nanoseconds(seconds(61))}) {
     Bell own;
     Timer timer(wheel, own);
     const Instant deadline = now + delay;

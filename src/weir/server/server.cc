@@ -185,9 +185,9 @@ io::Task<bool> Server::Session::write(std::string_view bytes) {
 }
 
 std::string Server::Session::compose(const Answer& answer, bool keep_alive) const {
-  std::string out = fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\nServer: weir\r\nContent-Type: {}\r\n", answer.status,
-                                http::reason_phrase(answer.status), http::imf_date(server_.loop_.wall()),
-                                answer.content_type);
+  std::string out =
+      fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\nServer: weir\r\nContent-Type: {}\r\n", answer.status,
+                  http::reason_phrase(answer.status), http::imf_date(server_.loop_.wall()), answer.content_type);
   for (const auto& [name, value] : answer.fields) fmt::format_to(std::back_inserter(out), "{}: {}\r\n", name, value);
   if (!keep_alive) out += "Connection: close\r\n";
   fmt::format_to(std::back_inserter(out), "Content-Length: {}\r\n\r\n", answer.body.size());
@@ -204,10 +204,11 @@ Server::~Server() = default;
 Result<void> Server::listen(const io::SocketAddress& address) {
   auto socket = io::open_listener(address, io::Sharing::kAlone);
   if (!socket) return std::unexpected(socket.error());
-  acceptors_.push_back(std::make_unique<io::Acceptor>(loop_, std::move(*socket), [this](io::Acceptor::Accepted accepted) {
-    sessions_.push_back(std::make_unique<Session>(*this, std::move(accepted.socket)));
-    sessions_.back()->run();
-  }));
+  acceptors_.push_back(
+      std::make_unique<io::Acceptor>(loop_, std::move(*socket), [this](io::Acceptor::Accepted accepted) {
+        sessions_.push_back(std::make_unique<Session>(*this, std::move(accepted.socket)));
+        sessions_.back()->run();
+      }));
   return {};
 }
 

@@ -18,8 +18,8 @@ namespace weir::store {
 // One counter of an account. Several variants share its state where the numbers depend on the caller (`by`): the
 // used amount is carried when a subject changes from one to another.
 struct Slot {
-  std::string identity;                 // stable across reloads: same text = same counter
-  std::vector<limit::Limit> variants;   // at least one, at most 255
+  std::string identity;                // stable across reloads: same text = same counter
+  std::vector<limit::Limit> variants;  // at least one, at most 255
   bool operator==(const Slot&) const = default;
 };
 
@@ -30,9 +30,9 @@ struct Layout {
 };
 
 struct Charge {
-  std::uint16_t slot = 0;     // in Layout::slots
-  std::uint8_t variant = 0;   // in Slot::variants
-  limit::Cost cost = 1;       // 0: peek
+  std::uint16_t slot = 0;    // in Layout::slots
+  std::uint8_t variant = 0;  // in Slot::variants
+  limit::Cost cost = 1;      // 0: peek
 };
 
 }  // namespace weir::store
