@@ -103,14 +103,14 @@ def test_a_body_below_the_least_rate_ends_after_ten_seconds(launch, origin):
     with launch(origin, http={"body": "30s", "body_min_rate": 512}).connect() as client:
         client.send(request_bytes("POST", "/", {"Content-Length": "100000"}))
         started, response = time.monotonic(), None
-        while response is None and time.monotonic() - started < 14:
+        while response is None and time.monotonic() - started < 20:
             client.send_as_far_as_possible(b"x" * 10)
             try:
                 response = client.response(timeout=0.25)
             except Silence:
                 pass
         assert response is not None and response.status == 408
-        assert 9 < time.monotonic() - started < 12.5
+        assert 9 < time.monotonic() - started < 15
 
 
 def test_idle_connections_cost_little_memory(launch, origin):

@@ -13,6 +13,7 @@ namespace weir::gateway {
 namespace {
 
 constexpr auto kFlushInterval = std::chrono::milliseconds(50);
+constexpr auto kRetryInterval = std::chrono::milliseconds(1);
 
 Result<io::Descriptor> open_target(const std::string& target) {
   const int fd = target == "stdout" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -97,8 +98,8 @@ void AccessLog::write_all(std::string_view bytes, std::uint64_t lines) {
     const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EAGAIN) {  // a pipe that somebody made non-blocking: this thread may wait
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      continue;
+      std::unique_lock lock(mutex_);
+      if (!wake_.wait_for(lock, kRetryInterval, [this] { return stopping_; })) continue;
     }
     if (written < 0) {
       dropped_.fetch_add(lines, std::memory_order_relaxed);

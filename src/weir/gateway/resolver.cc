@@ -1,36 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/gateway/resolver.h"
 
-#include <netdb.h>
-
 #include <chrono>
 
 #include "weir/base/log.h"
+#include "weir/io/name_lookup.h"
 
 namespace weir::gateway {
 namespace {
 
 constexpr auto kRefresh = std::chrono::seconds(30);
-
-std::vector<io::SocketAddress> system_lookup(const config::Endpoint& endpoint) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV | AI_ADDRCONFIG;
-  addrinfo* found = nullptr;
-  const int failed = ::getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
-  if (failed != 0) {
-    log_warn("cannot resolve upstream host {}: {}", endpoint.host, ::gai_strerror(failed));
-    return {};
-  }
-  std::vector<io::SocketAddress> addresses;
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    sockaddr_storage storage{};
-    __builtin_memcpy(&storage, one->ai_addr, one->ai_addrlen);
-    addresses.push_back(io::SocketAddress::from(storage, one->ai_addrlen));
-  }
-  ::freeaddrinfo(found);
-  return addresses;
-}
 
 }  // namespace
 
@@ -52,9 +31,12 @@ std::shared_ptr<const std::vector<io::SocketAddress>> ResolvedEndpoint::addresse
 }
 
 void ResolvedEndpoint::look_up() {
-  auto found = system_lookup(endpoint_);
-  if (found.empty()) return;
-  auto fresh = std::make_shared<const std::vector<io::SocketAddress>>(std::move(found));
+  auto found = io::look_up(endpoint_.host, endpoint_.port);
+  if (!found) {
+    log_warn("{}", found.error().message);
+    return;
+  }
+  auto fresh = std::make_shared<const std::vector<io::SocketAddress>>(std::move(*found));
   const std::scoped_lock lock(mutex_);
   addresses_ = std::move(fresh);
 }

@@ -42,4 +42,4 @@ def fate(address, seconds, options=()):
     finally:
         if process.poll() is None:
             process.kill()
-            process.wait()
+            process.wait(10)
