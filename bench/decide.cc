@@ -119,6 +119,16 @@ void two_limits_with_the_fingerprint(benchmark::State& state) {
   });
 }
 
+// As the first, with the record asked for eight decisions before it is needed.
+void two_limits_announced(benchmark::State& state) {
+  constexpr std::size_t kAhead = 8;
+  std::array<limit::Outcome, 2> outcomes;
+  run(state, *shared, [&](std::size_t visit, limit::Ticks now) {
+    shared->store.prefetch(shared->kind, shared->visits[(visit + kAhead) % kVisits]);
+    return shared->store.acquire(shared->kind, shared->visits[visit], kCharges, now, outcomes);
+  });
+}
+
 // The second of two limits refuses: what a flood costs.
 void a_refusal(benchmark::State& state) {
   std::array<limit::Outcome, 2> outcomes;
@@ -187,6 +197,7 @@ void by_size(benchmark::internal::Benchmark* bench) { bench->Setup(set_up)->Arg(
 
 BENCHMARK(two_limits_of_a_known_subject)->Apply(by_size)->ThreadRange(1, 2)->UseRealTime();
 BENCHMARK(two_limits_with_the_fingerprint)->Apply(by_size)->ThreadRange(1, 2)->UseRealTime();
+BENCHMARK(two_limits_announced)->Apply(by_size)->UseRealTime();
 BENCHMARK(the_whole_way)->Apply(by_size)->UseRealTime();
 BENCHMARK(a_refusal)->Setup(set_up)->Arg(1)->Arg(10'000);
 BENCHMARK(a_sweep)->Setup(set_up)->Arg(10'000)->Arg(1'000'000);

@@ -14,6 +14,7 @@ import sys
 # How bench_decide's cases are named in the table.
 CASES = {
     "two_limits_of_a_known_subject": "weir",
+    "two_limits_announced": "weir, prefetched",
     "two_limits_with_the_fingerprint": "weir, with the fingerprint",
     "the_whole_way": "weir, charge to decision",
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "weir/config/combine.h"
 #include "weir/config/config.h"
 #include "weir/config/object.h"
 #include "weir/config/type.h"

@@ -12,7 +12,7 @@
 namespace weir::config {
 namespace {
 
-constexpr std::size_t kLargestFile = 64 << 20;
+constexpr std::size_t kLargestFile = 16 << 20;
 
 std::vector<Diagnostic> whole_file(const std::string& file, std::string message) {
   return {{.severity = Severity::kError,
@@ -35,7 +35,7 @@ void read_config(const Tree& tree, Reader& reader, Config& config) {
 
 std::expected<Loaded, std::vector<Diagnostic>> load_text(std::string_view text, const std::string& file_name,
                                                          const Environment& environment) {
-  if (text.size() > kLargestFile) return std::unexpected(whole_file(file_name, "the file is larger than 64 MiB"));
+  if (text.size() > kLargestFile) return std::unexpected(whole_file(file_name, "the file is larger than 16 MiB"));
   const Source source(file_name, text);
   Report report(source);
   Loaded loaded;

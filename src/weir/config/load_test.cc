@@ -314,6 +314,42 @@ TEST(LoadTest, AMessageIsOneShortLineWhateverTheFileHolds) {
   EXPECT_LE(faults[0].source_line.size(), 500u);
 }
 
+TEST(LoadTest, SuggestionsEndBeforeTheyTakeTime) {
+  std::string upstreams, services;
+  for (int i = 0; i < 900; ++i) {
+    const std::string number = std::to_string(i);
+    upstreams += "up" + number + ": {url: \"http://a:1\"}, ";
+    services += "  S" + number + ": {upstream: uq" + number + ", paths: [/" + number + "]}\n";
+  }
+  const auto faults =
+      load_bad("listeners: [{address: unix:s}]\nupstreams: {" + upstreams + "}\nservices:\n" + services);
+  ASSERT_EQ(faults.size(), 900u);
+  EXPECT_EQ(faults.front().suggestion, "did you mean 'up0'?");
+  EXPECT_EQ(faults.back().message, "there is no upstream 'uq899'");
+  EXPECT_EQ(faults.back().suggestion, "");
+}
+
+// The page that fixes the language, where it is at hand.
+TEST(LoadTest, TheExampleOfTheLanguageHasNoUnknownWord) {
+  std::ifstream page(WEIR_SOURCE_DIR "/../shared/config.md");
+  if (!page) GTEST_SKIP() << "../shared/config.md is not there";
+  std::string example;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("```")) {
+      if (inside) break;
+      inside = true;
+    } else if (inside) {
+      example += line + '\n';
+    }
+  }
+  for (const Diagnostic& fault : load_bad(example)) {
+    const bool later = fault.message.ends_with(" is not available in this version of weir");
+    const bool token = fault.message.starts_with("the file 'admin.token' cannot be read");
+    EXPECT_TRUE(later || token) << to_text(fault);
+  }
+}
+
 TEST(LoadTest, EndlessFaultsAreCutOff) {
   std::string file = kSmallest;
   for (int i = 0; i < 5000; ++i) file += "key" + std::to_string(i) + ": 1\n";

@@ -45,7 +45,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   const std::string* best = nullptr;
   std::size_t best_distance = tolerance(word.size()) + 1;
   for (const std::string& candidate : candidates) {
-    const auto [shorter, longer] = std::minmax(word.size(), candidate.size());
+    const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
     if (longer - shorter >= best_distance) continue;
     const std::size_t distance = edit_distance(wanted, lower(candidate));
     if (distance >= best_distance || distance >= candidate.size()) continue;

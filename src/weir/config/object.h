@@ -11,49 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "weir/config/near_word.h"
+#include "weir/config/shape.h"
 #include "weir/config/type.h"
 
 namespace weir::config {
-
-// The keys of one map while it is read: where they are, and whether they could be read.
-class Fields {
- public:
-  explicit Fields(const Node& map) : map_(map) {}
-
-  const Node& map() const { return map_; }
-  const Node* find(std::string_view name) const;
-  bool has(std::string_view name) const { return find(name) != nullptr; }
-  // Of the value; of the map when the key is absent.
-  Place place(std::string_view name) const;
-  // Absent, or present without fault.
-  bool good(std::string_view name) const { return std::ranges::find(bad_, name) == bad_.end(); }
-  void mark_bad(std::string_view name) { bad_.push_back(name); }
-  bool all_good() const { return bad_.empty(); }
-
- private:
-  const Node& map_;
-  std::vector<std::string_view> bad_;
-};
-
-// What an object knows about a key, whatever it holds.
-struct KeyInfo {
-  std::string name;
-  bool required = false;
-  std::string meaning{};  // not empty: a word of the language that this version does not act on
-};
-
-// What one map may hold, without the types.
-struct Shape {
-  std::string what;  // "a listener", for messages
-  std::vector<KeyInfo> keys{};
-  std::vector<std::vector<std::string>> exactly_one{};
-};
-
-// Unknown, unavailable, missing and contradicting keys. `unavailable_before`: Reader::unavailable_words before the
-// map was read; where something unavailable stands, missing keys are no news.
-bool check_shape(Reader& reader, const Shape& shape, const Fields& fields, std::size_t unavailable_before);
-Json shape_schema(const Shape& shape, Json properties, const std::string& doc);
 
 // The keys of a map from names of the user's choice.
 bool read_names(Reader& reader, const Node& node, Names& names);
@@ -66,6 +27,7 @@ class Object {
 
   explicit Object(std::string what, std::string doc = {}) : shape_{.what = std::move(what)}, doc_(std::move(doc)) {}
 
+  // A key whose value goes to `member`. Its default is what a fresh T has there.
   template <class M, class Owner>
   Object& key(std::string name, M Owner::* member, Type<M> type, const std::string& doc) {
     return add({.name = std::move(name)}, member, std::move(type), doc);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "weir/config/near_word.h"
+
 namespace weir::config {
 
 void Names::add(const std::string& name) {
@@ -35,6 +37,12 @@ bool Scope::has_attribute(const std::string& name) const {
 void Reader::unavailable(const Place& place, const std::string& subject, const std::string& meaning) {
   ++unavailable_words;
   report.error(place, fmt::format("{} ({}) is not available in this version of weir", subject, meaning));
+}
+
+std::string Reader::suggest(std::string_view word, std::span<const std::string> candidates) {
+  if (comparisons_left < candidates.size()) return {};
+  comparisons_left -= candidates.size();
+  return did_you_mean(word, candidates);
 }
 
 std::string_view what_is(const Node& node) {

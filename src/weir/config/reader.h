@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,6 +67,10 @@ struct Reader {
   std::filesystem::path folder;  // of the configuration file
   Scope scope{};
   std::size_t unavailable_words = 0;
+  std::size_t comparisons_left = 200'000;
+
+  // did_you_mean() as long as that takes no time to speak of: a large file full of faults gets no more of it.
+  std::string suggest(std::string_view word, std::span<const std::string> candidates);
 
   // A word of the language that this version does not act on.
   void unavailable(const Place& place, const std::string& subject, const std::string& meaning);

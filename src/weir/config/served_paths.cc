@@ -31,7 +31,9 @@ bool can_match_below(std::string_view pattern, std::string_view prefix) {
 
 void ServedPaths::add_service(const std::vector<std::string>& prefixes) {
   by_service_.push_back(prefixes);
-  all_.insert(prefixes.begin(), prefixes.end());
+  for (const std::string& prefix : prefixes) {
+    if (known_.insert(prefix).second) all_.push_back(prefix);
+  }
 }
 
 void ServedPaths::add_unknown_service() {
@@ -48,10 +50,10 @@ bool ServedPaths::can_match(std::string_view pattern, std::span<const std::size_
     });
   }
   // Most patterns are literal up to a prefix that is served: look that up instead of trying all services.
-  if (all_.contains("/")) return true;
+  if (known_.contains("/")) return true;
   const std::string literal(pattern.substr(0, pattern.find_first_of("{*")));
   for (std::size_t end = literal.size(); end > 0 && end != literal.npos; end = literal.rfind('/', end - 1)) {
-    if (all_.contains(literal.substr(0, end))) return true;
+    if (known_.contains(literal.substr(0, end))) return true;
   }
   return literal.size() < pattern.size() && std::ranges::any_of(all_, below);
 }

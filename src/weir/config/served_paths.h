@@ -22,11 +22,12 @@ class ServedPaths {
 
   // True when a path below a prefix of one of `services` (none: of any service) can match the pattern.
   bool can_match(std::string_view pattern, std::span<const std::size_t> services) const;
-  std::vector<std::string> all() const { return {all_.begin(), all_.end()}; }
+  const std::vector<std::string>& all() const { return all_; }
 
  private:
   std::vector<std::vector<std::string>> by_service_;
-  std::unordered_set<std::string> all_;
+  std::vector<std::string> all_;  // each once
+  std::unordered_set<std::string> known_;
   bool complete_ = true;
 };
 

@@ -191,7 +191,7 @@ void Compiler::add_slots(const LimitInfo& info, const Rule& rule) {
 
 // Enforced before shadow, narrow before wide, then as configured.
 void Compiler::order_rules() {
-  std::ranges::stable_sort(rules, {}, [&](const Rule& rule) {
+  std::ranges::sort(rules, {}, [&](const Rule& rule) {
     const std::size_t values = kinds[rule.kind].attributes.size();
     return std::tuple(rule.shadow, ~values, rule.kind, rule.limit);
   });

@@ -67,7 +67,7 @@ Type<std::size_t> reference(std::string what, Names Scope::* names) {
     out = index.value_or(0);
     if (index) return true;
     reader.report.error(node.place, fmt::format("there is no {} '{}'", what, node.text),
-                        did_you_mean(node.text, known.all()));
+                        reader.suggest(node.text, known.all()));
     return false;
   };
   return type;

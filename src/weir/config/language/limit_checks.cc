@@ -10,10 +10,11 @@ namespace {
 
 bool readable(const Fields& fields, std::string_view key) { return fields.has(key) && fields.good(key); }
 
-std::string attribute_suggestion(const Scope& scope, const std::string& name) {
-  std::vector<std::string> known(scope.attributes.begin(), scope.attributes.end());
+std::string attribute_suggestion(Reader& reader, const std::string& name) {
+  const std::set<std::string>& attributes = reader.scope.attributes;
+  std::vector<std::string> known(attributes.begin(), attributes.end());
   known.insert(known.end(), {"address", "service", "endpoint", "method"});
-  if (std::string near = did_you_mean(name, known); !near.empty()) return near;
+  if (std::string near = reader.suggest(name, known); !near.empty()) return near;
   if (name == "partner" || name == "plan" || name == "key")
     return "add an api_key caller, or a header caller with this attribute";
   return fmt::format("add a header caller with `attribute: {}`", name);
@@ -21,7 +22,7 @@ std::string attribute_suggestion(const Scope& scope, const std::string& name) {
 
 void report_absent(Reader& reader, const Place& place, const std::string& name) {
   reader.report.error(place, fmt::format("no caller yields the attribute '{}', so this limit could never act", name),
-                      attribute_suggestion(reader.scope, name));
+                      attribute_suggestion(reader, name));
 }
 
 void check_per(Reader& reader, const Fields& fields, const Limit& limit) {
@@ -45,7 +46,7 @@ void report_always_missing(Reader& reader, const Place& place, const std::string
   if (usual) {
     reader.report.warning(place, message);
   } else {
-    reader.report.error(place, message, attribute_suggestion(reader.scope, name));
+    reader.report.error(place, message, attribute_suggestion(reader, name));
   }
 }
 
@@ -75,7 +76,7 @@ void check_plans(Reader& reader, const Node& plans) {
   for (const auto& [plan, rate] : plans.entries) {
     if (scope.plans.contains(plan->text)) continue;
     reader.report.warning(plan->place, fmt::format("no key has the plan '{}'", plan->text),
-                          did_you_mean(plan->text, known));
+                          reader.suggest(plan->text, known));
   }
 }
 
@@ -84,7 +85,7 @@ void check_services(Reader& reader, const Node& services) {
   for (const auto& [service, rate] : services.entries) {
     if (known.empty() || reader.scope.services.find(service->text)) continue;
     reader.report.error(service->place, fmt::format("there is no service '{}'", service->text),
-                        did_you_mean(service->text, known));
+                        reader.suggest(service->text, known));
   }
 }
 
@@ -95,7 +96,7 @@ void check_by(Reader& reader, const Fields& fields, const Limit& limit) {
       reader.report.error(
           attribute->place,
           fmt::format("no caller yields the attribute '{}', so these rates could never act", attribute->text),
-          attribute_suggestion(reader.scope, attribute->text));
+          attribute_suggestion(reader, attribute->text));
     }
     if (attribute->text == "service") check_services(reader, *values);
     if (attribute->text == "plan") check_plans(reader, *values);
@@ -192,7 +193,7 @@ void check_match(Reader& reader, const Fields& fields, const Limit& limit) {
     reader.report.error(
         list.items[i]->place,
         fmt::format("no service of this limit has the path '{}', so this pattern could never match", path),
-        did_you_mean(path, reader.scope.paths.all()));
+        reader.suggest(path, reader.scope.paths.all()));
   }
 }
 

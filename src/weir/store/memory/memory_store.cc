@@ -208,6 +208,10 @@ Fingerprint MemoryStore::subject(std::string_view joined_values) const {
   return fingerprint(private_->options.key, joined_values);
 }
 
+void MemoryStore::prefetch(const Kind& kind, const Fingerprint& subject) const {
+  kind.table_->shard_of(subject).prefetch(subject);
+}
+
 bool MemoryStore::acquire(const Kind& kind, const Fingerprint& subject, std::span<const Charge> charges, Ticks now,
                           std::span<Outcome> outcomes) {
   assert(charges.size() == outcomes.size() && charges.size() <= kMaxCharges && now >= 0);

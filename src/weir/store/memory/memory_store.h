@@ -61,6 +61,10 @@ class MemoryStore {
   // The fingerprint of a subject. The values must be joined unambiguously by the caller.
   Fingerprint subject(std::string_view joined_values) const;
 
+  // Begins to fetch the subject's record into the cache. For a caller that knows the subject some time before it
+  // asks: with a million accounts, waiting for memory is most of a decision.
+  void prefetch(const Kind& kind, const Fingerprint& subject) const;
+
   // Decides all charges in one step: all are admitted and taken, or nothing is. outcomes[i] belongs to charges[i]; in
   // a refused call the outcomes of the limits that would have admitted show their unchanged state (admitted = true).
   // Returns whether the request is admitted. Cost 0 peeks and writes nothing.

@@ -79,6 +79,15 @@ TEST_F(MemoryStoreTest, TheFingerprintOfZerosIsASubjectLikeAnyOther) {
   EXPECT_EQ(store_.stats().accounts, 4);
 }
 
+TEST_F(MemoryStoreTest, APrefetchMayComeAtAnyTimeAndChangesNothing) {
+  const auto kind = store_.adopt(layout({{"a", {bucket(5, kSecond, 5)}}}));
+  store_.prefetch(kind, store_.subject("a"));
+  EXPECT_EQ(store_.stats().accounts, 0);
+  take(store_, kind, store_.subject("a"), 2);
+  store_.prefetch(kind, store_.subject("a"));
+  EXPECT_EQ(peek(store_, kind, store_.subject("a")).remaining, 3);
+}
+
 TEST_F(MemoryStoreTest, ManySubjectsKeepTheirOwnCounts) {
   const auto kind = store_.adopt(layout({{"a", {bucket(1, kHour, 1000)}}, {"b", {bucket(1, kHour, 1000)}}}));
   constexpr int kSubjects = 50'000;
