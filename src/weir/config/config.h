@@ -90,7 +90,7 @@ struct AddressBypass {
 };
 using Bypass = std::variant<HeaderBypass, AddressBypass>;
 
-// `count` per `period`; absent where `unlimited` was written.
+// `count` per `period`; absent where `unlimited` was written. A count of 0 blocks: its burst is 0 too.
 struct Rate {
   std::int64_t count = 0;
   nanoseconds period{};

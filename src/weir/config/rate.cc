@@ -31,7 +31,7 @@ Parsed<Rate> parse_rate(std::string_view text) {
     return fault(fmt::format("'{}' is not a rate such as 20/s, 100/5s or unlimited", text));
   }
   const auto count = parse_digits(digits, kMostUnits);
-  if (!count || *count == 0) return fault(fmt::format("the count of a rate is from 1 to {}", kMostUnits));
+  if (!count) return fault(fmt::format("the count of a rate is from 0 to {}", kMostUnits));
   return then(parse_period(text, text.substr(slash + 1)),
               [&](nanoseconds period) { return Rate{static_cast<std::int64_t>(*count), period}; });
 }
@@ -51,6 +51,10 @@ std::optional<std::string> bucket_fault(const Rate& rate, std::int64_t burst) {
     return "a rate per month or year needs the calendar algorithm, which is not available in this version of weir; "
            "the token bucket takes periods up to " +
            duration_text(kLongestPeriod);
+  }
+  if (rate.count == 0) {
+    if (burst == 0) return std::nullopt;
+    return "a rate of 0 admits nothing, so a burst has no meaning";
   }
   using Wide = __int128;
   if (Wide{burst} * rate.period.count() <= Wide{kLongestRefill.count()} * rate.count) return std::nullopt;

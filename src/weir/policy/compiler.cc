@@ -112,8 +112,10 @@ LimitInfo Compiler::make_info(const config::Limit& limit, Rule& rule) const {
 VariantIndex Compiler::add_variant(const std::optional<config::Rate>& rate, std::int64_t burst,
                                    LimitInfo& info) const {
   if (!rate) return kUnlimited;
-  const auto bucket =
-      limit::TokenBucket::create({.count = rate->count, .period = rate->period.count(), .capacity = burst});
+  // A rate of 0 is a bucket that holds nothing; how fast it would refill does not matter.
+  const auto bucket = limit::TokenBucket::create({.count = std::max<std::int64_t>(rate->count, 1),
+                                                  .period = rate->period.count(),
+                                                  .capacity = burst});
   if (!bucket) return kUnlimited;
   const limit::Limit wanted(*bucket);
   const auto known = static_cast<std::size_t>(std::ranges::find(info.variants, wanted) - info.variants.begin());

@@ -45,9 +45,8 @@ void Router::rank_patterns() {
   for (const auto& pattern : patterns_) texts.push_back(specificity(pattern.method, pattern.path));
   std::vector<PatternIndex> order(patterns_.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, [&](PatternIndex a, PatternIndex b) {
-    return texts[a] != texts[b] ? texts[a] > texts[b] : a < b;
-  });
+  std::ranges::sort(
+      order, [&](PatternIndex a, PatternIndex b) { return texts[a] != texts[b] ? texts[a] > texts[b] : a < b; });
   ranks_.resize(order.size());
   for (std::uint32_t rank = 0; rank < order.size(); ++rank) ranks_[order[rank]] = rank;
 }

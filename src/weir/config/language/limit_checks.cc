@@ -148,6 +148,8 @@ void check_bucket(Reader& reader, const Bucket& bucket, const CostRange& cost, c
   if (!bucket.rate) return;
   if (const auto fault = bucket_fault(*bucket.rate, bucket.burst)) {
     reader.report.error(bucket.rate_place, *fault);
+  } else if (bucket.rate->count == 0) {
+    return;  // nothing passes, and that is what was asked for
   } else if (bucket.burst < cost.usual) {
     reader.report.error(bucket.burst_place,
                         fmt::format("the burst {} is below the cost {} of one request, so {} could ever pass",
@@ -190,7 +192,7 @@ void check_match(Reader& reader, const Fields& fields, const Limit& limit) {
   for (std::size_t i = 0; i < limit.match.size(); ++i) {
     const std::string& path = limit.match[i].path;
     if (reader.scope.paths.can_match(path, limit.services)) continue;
-    reader.report.error(
+    reader.report.warning(
         list.items[i]->place,
         fmt::format("no service of this limit has the path '{}', so this pattern could never match", path),
         reader.suggest(path, reader.scope.paths.all()));
