@@ -113,9 +113,8 @@ VariantIndex Compiler::add_variant(const std::optional<config::Rate>& rate, std:
                                    LimitInfo& info) const {
   if (!rate) return kUnlimited;
   // A rate of 0 is a bucket that holds nothing; how fast it would refill does not matter.
-  const auto bucket = limit::TokenBucket::create({.count = std::max<std::int64_t>(rate->count, 1),
-                                                  .period = rate->period.count(),
-                                                  .capacity = burst});
+  const auto bucket = limit::TokenBucket::create(
+      {.count = std::max<std::int64_t>(rate->count, 1), .period = rate->period.count(), .capacity = burst});
   if (!bucket) return kUnlimited;
   const limit::Limit wanted(*bucket);
   const auto known = static_cast<std::size_t>(std::ranges::find(info.variants, wanted) - info.variants.begin());
