@@ -172,7 +172,7 @@ def test_a_slow_reader_that_goes_on_reading_is_not_cut(launch, origin):
         exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
 
     origin.answer = answer
-    gateway = launch(origin, http={"write": "300ms"})
+    gateway = launch(origin, http={"write": "1s"})
     with RawClient(gateway.address, timeout=10) as client:
         client.send(request_bytes())
         for _ in range(10):

@@ -116,10 +116,10 @@ def test_an_idle_upstream_connection_ends_after_its_time(launch, origin):
 def test_a_refused_connection_upstream_does_not_leak(launch):
     gateway = launch(f"http://127.0.0.1:{free_port()}")
     gateway.ask()
-    before = gateway.open_descriptors()
+    before = len(gateway.descriptors())
     for _ in range(50):
         assert gateway.ask().status in (502, 503)
-    eventually(lambda: gateway.open_descriptors() <= before + 2, what="the return of all descriptors")
+    eventually(lambda: len(gateway.descriptors()) <= before + 2, what="the return of all descriptors")
 
 
 def test_all_urls_dead_is_an_error_that_ends_soon(launch):

@@ -29,12 +29,12 @@ class Object {
 
   // A key whose value goes to `member`. Its default is what a fresh T has there.
   template <class M, class Owner>
-  Object& key(std::string name, M Owner::* member, Type<M> type, const std::string& doc) {
-    return add({.name = std::move(name)}, member, std::move(type), doc);
+  Object& key(const std::string& name, M Owner::* member, Type<M> type, const std::string& doc) {
+    return add({.name = name}, member, std::move(type), doc);
   }
   template <class M, class Owner>
-  Object& required(std::string name, M Owner::* member, Type<M> type, const std::string& doc) {
-    return add({.name = std::move(name), .required = true}, member, std::move(type), doc);
+  Object& required(const std::string& name, M Owner::* member, Type<M> type, const std::string& doc) {
+    return add({.name = name, .required = true}, member, std::move(type), doc);
   }
   // Keys of this object that the file has one level deeper.
   Object& group(const std::string& name, const Object& inner) {

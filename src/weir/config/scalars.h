@@ -105,7 +105,7 @@ struct Word {
 
 // One word of a fixed set. `subject` reads as in "algorithm 'gcra' is not known".
 template <class E>
-Type<E> choice(std::string subject, std::vector<Word<E>> words, std::vector<LaterWord> later = {}) {
+Type<E> choice(const std::string& subject, std::vector<Word<E>> words, std::vector<LaterWord> later = {}) {
   std::vector<std::string> texts;
   for (const Word<E>& word : words) texts.push_back(word.word);
   Json schema{{"enum", texts}};

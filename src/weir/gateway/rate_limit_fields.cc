@@ -195,13 +195,25 @@ void RateLimitFields::append_legacy(Text& out, const Shown& shown, WallTime now)
   append_line(out, "RateLimit-Limit: ", numbers.limit);
   append_line(out, "RateLimit-Remaining: ", numbers.remaining);
   append_line(out, "RateLimit-Reset: ", numbers.reset);
+}
+
+// `theirs`: further items, or nothing.
+void RateLimitFields::append_legacy_policy(Text& out, const Shown& shown, std::string_view theirs) const {
   out.append("RateLimit-Policy: ");
   std::string_view separator;
   for (const auto* outcome : shown.in_order()) {
     out.append(separator).append(prepared(*outcome).legacy_item);
     separator = ", ";
   }
+  if (!theirs.empty()) out.append(separator).append(theirs);
   out.append("\r\n");
+}
+
+void RateLimitFields::append_ratelimit(Text& out, const Shown& shown, WallTime now) const {
+  if (responses_.ratelimit == config::RateLimitFields::kStructured) append_structured(out, shown);
+  if (responses_.ratelimit != config::RateLimitFields::kLegacy) return;
+  append_legacy(out, shown, now);
+  append_legacy_policy(out, shown, {});
 }
 
 void RateLimitFields::append_x(Text& out, const Shown& shown, WallTime now) const {
@@ -214,8 +226,7 @@ void RateLimitFields::append_x(Text& out, const Shown& shown, WallTime now) cons
 void RateLimitFields::append(Text& out, const decide::Decision& decision, int status, WallTime now) const {
   const Shown shown(*this, decision);
   if (!emits(shown, status)) return;
-  if (responses_.ratelimit == config::RateLimitFields::kStructured) append_structured(out, shown);
-  if (responses_.ratelimit == config::RateLimitFields::kLegacy) append_legacy(out, shown, now);
+  append_ratelimit(out, shown, now);
   if (responses_.x_ratelimit) append_x(out, shown, now);
 }
 
@@ -272,11 +283,21 @@ void RateLimitFields::merge_triple(Text& out, const Shown& shown, const http::Re
   } else if (x_family) {
     append_x(out, shown, now);
   } else if (responses_.ratelimit == config::RateLimitFields::kLegacy) {
-    const Triple numbers = triple(shown.binding(), /*epoch=*/false, now);
-    append_line(out, "RateLimit-Limit: ", numbers.limit);
-    append_line(out, "RateLimit-Remaining: ", numbers.remaining);
-    append_line(out, "RateLimit-Reset: ", numbers.reset);
+    append_legacy(out, shown, now);
   }
+}
+
+void RateLimitFields::merge_ratelimit(Text& out, const Shown& shown, const http::ResponseHead& upstream,
+                                      WallTime now) const {
+  const bool structured = responses_.ratelimit == config::RateLimitFields::kStructured;
+  if (structured) merge_structured(out, shown, upstream);
+  if (responses_.ratelimit == config::RateLimitFields::kLegacy) {
+    // Items of the other syntax, which have the same field name, do not fit in here.
+    const std::string theirs = joined(upstream, FieldId::kRateLimitPolicy);
+    const bool fits = http::sf::parse_list(theirs) && named_items(upstream, FieldId::kRateLimitPolicy).empty();
+    append_legacy_policy(out, shown, fits ? std::string_view(theirs) : std::string_view{});
+  }
+  if (!structured || (upstream.known & kLegacyBits) != 0) merge_triple(out, shown, upstream, /*x_family=*/false, now);
 }
 
 void RateLimitFields::append_merged(Text& out, const decide::Decision& decision, const http::ResponseHead& upstream,
@@ -285,30 +306,11 @@ void RateLimitFields::append_merged(Text& out, const decide::Decision& decision,
   if (present == 0 || responses_.merge == config::Merge::kReplace) return append(out, decision, upstream.status, now);
   const Shown shown(*this, decision);
   if (!emits(shown, upstream.status)) return;
-  const bool keep = responses_.merge == config::Merge::kKeep;
-  const bool structured = responses_.ratelimit == config::RateLimitFields::kStructured;
-  const bool legacy = responses_.ratelimit == config::RateLimitFields::kLegacy;
-  const bool has_ratelimit = (present & (kStructuredBits | kLegacyBits)) != 0;
-  if (structured && !has_ratelimit) append_structured(out, shown);
-  if (structured && has_ratelimit && !keep) {
-    merge_structured(out, shown, upstream);
-    if (present & kLegacyBits) merge_triple(out, shown, upstream, /*x_family=*/false, now);
-  }
-  if (legacy && !has_ratelimit) append_legacy(out, shown, now);
-  if (legacy && has_ratelimit && !keep) {
-    merge_triple(out, shown, upstream, /*x_family=*/false, now);
-    out.append("RateLimit-Policy: ");
-    std::string_view separator;
-    for (const auto* outcome : shown.in_order()) {
-      out.append(separator).append(prepared(*outcome).legacy_item);
-      separator = ", ";
-    }
-    const std::string theirs = joined(upstream, FieldId::kRateLimitPolicy);
-    const auto list = http::sf::parse_list(theirs);
-    if (list && !list->empty() && named_items(upstream, FieldId::kRateLimitPolicy).empty()) {
-      out.append(separator).append(theirs);
-    }
-    out.append("\r\n");
+  const bool keep = responses_.merge == config::Merge::kKeep;  // ours only where the upstream has none
+  if ((present & (kStructuredBits | kLegacyBits)) == 0) {
+    append_ratelimit(out, shown, now);
+  } else if (!keep && responses_.ratelimit != config::RateLimitFields::kOff) {
+    merge_ratelimit(out, shown, upstream, now);
   }
   if (!responses_.x_ratelimit) return;
   if ((present & kXBits) == 0) {

@@ -64,8 +64,11 @@ class RateLimitFields {
   Triple triple(const decide::LimitOutcome& binding, bool epoch, WallTime now) const;
   void append_structured(Text& out, const Shown& shown) const;
   void append_legacy(Text& out, const Shown& shown, WallTime now) const;
+  void append_legacy_policy(Text& out, const Shown& shown, std::string_view theirs) const;
+  void append_ratelimit(Text& out, const Shown& shown, WallTime now) const;
   void append_x(Text& out, const Shown& shown, WallTime now) const;
   void merge_structured(Text& out, const Shown& shown, const http::ResponseHead& upstream) const;
+  void merge_ratelimit(Text& out, const Shown& shown, const http::ResponseHead& upstream, WallTime now) const;
   void merge_triple(Text& out, const Shown& shown, const http::ResponseHead& upstream, bool x_family,
                     WallTime now) const;
 

@@ -20,7 +20,7 @@ void shift(std::string_view& view, std::string_view from, std::string_view to) {
 
 }  // namespace
 
-const Field* RequestHead::find(FieldId wanted) const { return has(wanted) ? find_id(fields, wanted) : nullptr; }
+const Field* RequestHead::find(FieldId id) const { return has(id) ? find_id(fields, id) : nullptr; }
 
 const Field* RequestHead::find(std::string_view name) const {
   const FieldId id = field_id(name);

@@ -201,8 +201,9 @@ void Compiler::order_rules() {
 void Compiler::build_indexes(const config::Config& config) {
   indexes.by_service.resize(config.services.size());
   indexes.by_pattern.resize(router_.patterns().size());
-  for (RuleIndex index = 0; index < rules.size(); ++index) {
-    const Rule& rule = rules[index];
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const auto index = static_cast<RuleIndex>(i);
+    const Rule& rule = rules[i];
     const auto& match = config.limits[rule.limit].match;
     for (const config::EndpointPattern& pattern : match) {
       auto& list = indexes.by_pattern[router_.pattern_index(pattern)];

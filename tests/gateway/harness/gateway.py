@@ -58,7 +58,7 @@ class Gateway:
             self.spawn()
             if self.became_ready():
                 return self
-            if self.process.returncode == 78 or "in use" not in self.errors():
+            if self.process.returncode == 78:
                 break
         raise AssertionError(f"the gateway did not start (exit {self.process.returncode}):\n{self.errors()}")
 
@@ -88,12 +88,25 @@ class Gateway:
         deadline = time.monotonic() + START_LIMIT
         while time.monotonic() < deadline and self.process.poll() is None:
             if self.health("/readyz") == 200:
-                return True
+                return self.is_alone()
             time.sleep(0.005)
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
         return False
+
+    def is_alone(self):
+        """True when nobody else listens on our ports; other processes may choose the same ones at the same time."""
+        ports = {at[1] for at in map(address_of, self.addresses()) if isinstance(at, tuple)}
+        own = self.descriptors()
+        alone = all(f"socket:[{inode}]" in own for port, inode in listening_sockets() if port in ports)
+        if not alone:
+            self.process.kill()
+            self.process.wait()
+        return alone
+
+    def addresses(self):
+        return [listener["address"] for listener in [*self.config["listeners"], self.config["admin"]]]
 
     def stop(self):
         """Ends the process as an operator would, and insists on a clean exit."""
@@ -206,8 +219,25 @@ class Gateway:
         words = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
-    def open_descriptors(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+    def descriptors(self):
+        """What the open descriptors of the process refer to; empty when it has ended."""
+        found = []
+        folder = Path(f"/proc/{self.process.pid}/fd")
+        for number in os.listdir(folder) if self.process.poll() is None else []:
+            try:
+                found.append(os.readlink(folder / number))
+            except OSError:
+                continue  # closed meanwhile
+        return found
+
+
+def listening_sockets():
+    """(port, inode) of every TCP socket that listens, of whatever process."""
+    for table in filter(os.path.exists, ("/proc/net/tcp", "/proc/net/tcp6")):
+        for line in Path(table).read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A":
+                yield int(words[1].rpartition(":")[2], 16), words[9]
 
 
 def address_of(text):
