@@ -15,7 +15,7 @@ namespace weir::config {
 
 // One special word, or the other type.
 template <class T>
-Type<T> word_or(std::string word, T value, Type<T> type) {
+Type<T> word_or(const std::string& word, const T& value, Type<T> type) {
   Json schema = any_of({{"const", word}}, std::move(type.schema));
   return {.read =
               [word, value, read = std::move(type.read)](Reader& reader, const Node& node, T& out) {

@@ -38,7 +38,7 @@ Type<Shutdown> shutdown_section();
 Type<Config> language();
 
 // The index of a name that another section defines.
-Type<std::size_t> reference(std::string what, Names Scope::* names);
+Type<std::size_t> reference(const std::string& what, Names Scope::* names);
 
 // `from`: whose word is believed.
 Type<TrustedFrom> trusted_from();

@@ -25,10 +25,10 @@ std::vector<Diagnostic> whole_file(const std::string& file, std::string message)
 }
 
 void read_config(const Tree& tree, Reader& reader, Config& config) {
-  static const Node kEmpty{
+  static const Node nothing{
       .kind = Node::Kind::kMap, .quoted = false, .place = {1, 1}, .text = {}, .items = {}, .entries = {}};
   const bool empty = tree.root == nullptr || tree.root->kind == Node::Kind::kNull;
-  language().read(reader, empty ? kEmpty : *tree.root, config);
+  language().read(reader, empty ? nothing : *tree.root, config);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ Type<std::vector<IpNetwork>> trusted_proxies() {
 
 }  // namespace
 
-Type<std::size_t> reference(std::string what, Names Scope::* names) {
+Type<std::size_t> reference(const std::string& what, Names Scope::* names) {
   Type<std::size_t> type;
   type.schema = or_environment({{"type", Json::array({"string", "number", "boolean"})}});
   type.read = [what, names](Reader& reader, const Node& node, std::size_t& out) {

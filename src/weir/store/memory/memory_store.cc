@@ -82,7 +82,7 @@ struct MemoryStore::Private {
   Result attempt(const Call& call, bool reserved);
   Result attempt_new(const Call& call, const Generation& generation, Shard& shard, bool reserved);
   void reserve(Table& table, std::uint64_t shard, Ticks now);
-  void make_room(std::uint64_t shard, Ticks now);
+  void make_room(std::uint64_t begin, Ticks now);
   Table& largest() const;
   // The layout in force, for which the shard is laid out. Requires: shard.lock is held.
   const Generation& lay_out(Table& table, Shard& shard, Ticks now) {
