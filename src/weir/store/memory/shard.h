@@ -35,6 +35,7 @@ class alignas(64) Shard {
     const std::uint64_t place = home(key.low);
     __builtin_prefetch(tags_.load(std::memory_order_relaxed) + place);
     const Word* record = at(place);
+    if (record == nullptr) return;  // nothing was ever kept here
     __builtin_prefetch(record, 1);
     __builtin_prefetch(record + kLineWords, 1);
   }
