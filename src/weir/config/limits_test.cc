@@ -109,6 +109,7 @@ TEST(LimitsTest, ACostFromAFieldIsAtMostTheSmallestBurst) {
   EXPECT_EQ(by_plan.fallback, 0);
   EXPECT_EQ(by_plan.max, 7);
   EXPECT_EQ(cost("{name: a, per: [user], rate: 50/s, cost: {header: X, default: 2, max: 9}}").max, 9);
+  EXPECT_EQ(cost("{name: a, per: [user], rate: 50/s, by: {plan: {free: 0/s}}, cost: {header: X}}").max, 50);
 }
 
 struct RateCase {

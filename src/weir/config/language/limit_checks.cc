@@ -166,7 +166,7 @@ void fill_largest_cost(Limit& limit, const std::vector<Bucket>& all) {
   if (header == nullptr || header->max != 0) return;
   header->max = kMostUnits;
   for (const Bucket& bucket : all) {
-    if (bucket.rate) header->max = std::clamp<std::int64_t>(bucket.burst, 1, header->max);
+    if (bucket.rate && bucket.rate->count > 0) header->max = std::clamp<std::int64_t>(bucket.burst, 1, header->max);
   }
 }
 
