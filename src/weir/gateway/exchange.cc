@@ -31,6 +31,12 @@ constexpr Problem kOverloaded{503, "upstream-overloaded", "The service behind th
 constexpr Problem kSlowBody{408, "body-timeout", "The body of the request did not arrive in time.", {}};
 constexpr Problem kBodyTooLarge{413, "body-too-large", "The body is larger than this service takes.", {}};
 
+void append_chunk(Text& out, std::string_view payload) {
+  std::array<char, 18> line;
+  out.append(std::string_view(line.data(), http::write_chunk_line(line.data(), payload.size())));
+  out.append(payload).append(http::kChunkEnd);
+}
+
 }  // namespace
 
 Exchange::~Exchange() = default;
@@ -268,9 +274,7 @@ void Exchange::stage(std::string_view payload, const MessageBody& body) {
   moved_ = true;
   staged_ += payload.size();
   if (chunked && !payload.empty()) {
-    std::array<char, 18> line;
-    out_.append(std::string_view(line.data(), http::write_chunk_line(line.data(), payload.size())));
-    out_.append(payload).append(http::kChunkEnd);
+    append_chunk(out_, payload);
   } else {
     out_.append(payload);
   }
@@ -409,9 +413,7 @@ void Exchange::append_payload(std::string_view payload) {
   if (payload.empty()) return;
   Text& out = scratch_.out;
   if (framing_ == ClientFraming::kChunked) {
-    std::array<char, 18> line;
-    out.append(std::string_view(line.data(), http::write_chunk_line(line.data(), payload.size())));
-    out.append(payload).append(http::kChunkEnd);
+    append_chunk(out, payload);
   } else {
     out.append(payload);
   }
