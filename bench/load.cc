@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A load generator that costs one receive and one send per request, so that it is not what limits the proxy that it
-// measures. Closed loop: each connection sends its next request when the answer to the last is complete.
-// One thread, which is the origin as well and never sleeps: were it to sleep, the proxy's sends would have to wake it
-// on another CPU, which costs a multiple of the send on some machines and would be counted as the proxy's. Reads the
-// CPU time of the watched processes itself, at the first and the last instant of the measured interval.
+// A load generator that costs one receive and one send per request, batched (turn.h), so that it is not what limits
+// the proxy that it measures. Closed loop: each connection sends its next request when the answer to the last is
+// complete. One thread, which is the origin as well and never sleeps: were it to sleep, the proxy's sends would have
+// to wake it on another CPU, which costs a multiple of the send on some machines and would be counted as the proxy's.
+// Reads the CPU time of the watched processes itself, at the first and the last instant of the measured interval.
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -25,6 +25,7 @@
 #include "load_options.h"
 #include "origin.h"
 #include "tcp.h"
+#include "turn.h"
 
 namespace weir::bench {
 namespace {
@@ -58,17 +59,13 @@ struct Connection {
 class Load {
  public:
   Load(const LoadOptions& options, Origin& origin)
-      : options_(options),
-        origin_(origin),
-        connections_(static_cast<std::size_t>(options.connections)),
-        epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
+      : options_(options), origin_(origin), connections_(static_cast<std::size_t>(options.connections)) {}
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
   ~Load() {
     for (const Connection& connection : connections_) {
       if (connection.fd >= 0) close(connection.fd);
     }
-    if (epoll_ >= 0) close(epoll_);
   }
 
   // Warms up, then measures. Returns false when nothing could be measured.
@@ -76,7 +73,8 @@ class Load {
     for (Connection& connection : connections_) {
       if (!connect_one(connection)) return false;
     }
-    for (Connection& connection : connections_) send_request(connection);
+    for (Connection& connection : connections_) send_request(connection, Clock::now());
+    flush();
     turn_until(Clock::now() + options_.warmup);
     histogram_ = {};
     statuses_ = {};
@@ -94,7 +92,8 @@ class Load {
   bool run_and_hold() {
     for (Connection& connection : connections_) {
       if (!connect_one(connection)) return false;
-      send_request(connection);
+      send_request(connection, Clock::now());
+      flush();
       const std::uint64_t wanted = histogram_.count() + 1;
       const auto end = Clock::now() + options_.patience;
       while (histogram_.count() < wanted && errors_.sum() == 0 && Clock::now() < end) wait_and_turn();
@@ -132,11 +131,8 @@ class Load {
  private:
   bool connect_one(Connection& connection) {
     connection.fd = connect_to(loopback(options_.port));
-    epoll_event event{};
-    event.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
-    event.data.ptr = &connection;
     if (connection.fd >= 0 && set_nonblocking(connection.fd) &&
-        epoll_ctl(epoll_, EPOLL_CTL_ADD, connection.fd, &event) == 0) {
+        turn_.watch(connection.fd, {.ptr = &connection}, EPOLLIN | EPOLLRDHUP | EPOLLET)) {
       return true;
     }
     fmt::print(stderr, "bench_load: cannot connect to port {}: {}\n", options_.port, std::strerror(errno));
@@ -157,25 +153,27 @@ class Load {
   }
 
   void wait_and_turn() {
-    std::array<pollfd, 2> waiting{{{epoll_, POLLIN, 0}, {origin_.descriptor(), POLLIN, 0}}};
+    std::array<pollfd, 2> waiting{{{turn_.descriptor(), POLLIN, 0}, {origin_.descriptor(), POLLIN, 0}}};
     poll(waiting.data(), waiting.size(), 100);
     turn();
   }
 
   std::size_t load_turn() {
-    std::array<epoll_event, 256> events;
-    const int found = epoll_wait(epoll_, events.data(), events.size(), 0);
-    const std::size_t count = found < 0 ? 0 : static_cast<std::size_t>(found);
-    for (std::size_t i = 0; i < count; ++i) on_readable(*static_cast<Connection*>(events[i].data.ptr));
-    return count;
+    const auto& events = turn_.ready();
+    for (const epoll_event& event : events) {
+      if (const int fd = static_cast<Connection*>(event.data.ptr)->fd; fd >= 0) turn_.receive(fd, event.data);
+    }
+    for (const Turn::Arrival& arrival : turn_.receive_all()) {
+      on_arrival(*static_cast<Connection*>(arrival.who.ptr), arrival);
+    }
+    flush();
+    return events.size();
   }
 
-  void on_readable(Connection& connection) {
-    if (connection.fd < 0) return;
-    const ssize_t received = recv(connection.fd, buffer_.data(), buffer_.size(), 0);
-    if (received < 0 && errno == EAGAIN) return;
-    if (received <= 0) return give_up(connection, errors_.closed);
-    std::string_view answer(buffer_.data(), static_cast<std::size_t>(received));
+  void on_arrival(Connection& connection, const Turn::Arrival& arrival) {
+    if (arrival.result == -EAGAIN) return;
+    if (arrival.result <= 0) return give_up(connection, errors_.closed);
+    std::string_view answer = arrival.bytes;
     if (!connection.partial.empty()) answer = connection.partial.append(answer);
     switch (scanner_.scan(answer)) {
       case AnswerScanner::Verdict::kComplete:
@@ -201,10 +199,17 @@ class Load {
     if (!options_.hold) send_request(connection, now);
   }
 
-  void send_request(Connection& connection, Clock::time_point now = Clock::now()) {
+  void send_request(Connection& connection, Clock::time_point now) {
     connection.sent = now;
-    const ssize_t sent = send(connection.fd, options_.request.data(), options_.request.size(), MSG_NOSIGNAL);
-    if (sent != static_cast<ssize_t>(options_.request.size())) give_up(connection, errors_.send);
+    turn_.send(connection.fd, {.ptr = &connection}, options_.request);
+  }
+
+  void flush() {
+    for (const Turn::Departure& sent : turn_.flush()) {
+      if (sent.result != static_cast<std::int64_t>(sent.bytes.size())) {
+        give_up(*static_cast<Connection*>(sent.who.ptr), errors_.send);
+      }
+    }
   }
 
   void give_up(Connection& connection, std::uint64_t& counter) {
@@ -237,8 +242,7 @@ class Load {
   const LoadOptions& options_;
   Origin& origin_;
   std::vector<Connection> connections_;
-  int epoll_;
-  std::array<char, 16384> buffer_;  // one answer fits, so a short read has emptied the socket
+  Turn turn_;
   AnswerScanner scanner_;
   Histogram histogram_;
   std::map<int, std::uint64_t> statuses_;

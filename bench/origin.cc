@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -14,15 +15,21 @@
 namespace weir::bench {
 namespace {
 
+constexpr std::size_t kMostAtOnce = 64;
+
+// kMostAtOnce answers.
 std::string response_bytes() {
   std::string body = R"({"id":42,"name":"weir","kind":"item","tags":["river","dam","rate"],"note":")";
   constexpr std::string_view kEnd = "\"}";
   body.append(kOriginBody - body.size() - kEnd.size(), 'x');
   body += kEnd;
-  return fmt::format(
+  const std::string response = fmt::format(
       "HTTP/1.1 200 OK\r\nServer: origin\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n"
       "Content-Length: {}\r\n\r\n{}",
       body.size(), body);
+  std::string responses;
+  for (std::size_t i = 0; i < kMostAtOnce; ++i) responses += response;
+  return responses;
 }
 
 // Requests without a body, so each ends with an empty line.
@@ -35,12 +42,11 @@ std::size_t requests_in(std::string_view received) {
 
 }  // namespace
 
-Origin::Origin() : epoll_(epoll_create1(EPOLL_CLOEXEC)), response_(response_bytes()) {}
+Origin::Origin() : responses_(response_bytes()) {}
 
 // Accepted connections end with the process.
 Origin::~Origin() {
   if (listener_ >= 0) close(listener_);
-  if (epoll_ >= 0) close(epoll_);
 }
 
 bool Origin::listen(std::uint16_t port) {
@@ -49,22 +55,19 @@ bool Origin::listen(std::uint16_t port) {
 }
 
 std::size_t Origin::turn() {
-  std::array<epoll_event, 256> events;
-  const int found = epoll_wait(epoll_, events.data(), events.size(), 0);
-  const std::size_t count = found < 0 ? 0 : static_cast<std::size_t>(found);
-  for (std::size_t i = 0; i < count; ++i) {
-    const int fd = events[i].data.fd;
-    fd == listener_ ? accept_all() : serve(fd);
+  const auto& events = turn_.ready();
+  for (const epoll_event& event : events) {
+    event.data.fd == listener_ ? accept_all() : turn_.receive(event.data.fd, event.data);
   }
-  return count;
+  for (const Turn::Arrival& arrival : turn_.receive_all()) serve(arrival.who.fd, arrival);
+  for (const Turn::Departure& sent : turn_.flush()) {
+    // The proxy sees a failure, and the event that follows closes the descriptor.
+    if (sent.result != static_cast<std::int64_t>(sent.bytes.size())) shutdown(sent.fd, SHUT_RDWR);
+  }
+  return events.size();
 }
 
-bool Origin::watch(int fd, std::uint32_t events) {
-  epoll_event event{};
-  event.events = events;
-  event.data.fd = fd;
-  return epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
-}
+bool Origin::watch(int fd, std::uint32_t events) { return turn_.watch(fd, {.fd = fd}, events); }
 
 void Origin::accept_all() {
   for (int fd = 0; (fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
@@ -75,14 +78,13 @@ void Origin::accept_all() {
   }
 }
 
-void Origin::serve(int fd) {
-  const ssize_t received = recv(fd, buffer_.data(), buffer_.size(), 0);
-  if (received < 0 && errno == EAGAIN) return;
-  if (received <= 0) {
+void Origin::serve(int fd, const Turn::Arrival& arrival) {
+  if (arrival.result == -EAGAIN) return;
+  if (arrival.result <= 0) {
     close(fd);
     return;
   }
-  std::string_view requests(buffer_.data(), static_cast<std::size_t>(received));
+  std::string_view requests = arrival.bytes;
   std::string& partial = partial_[static_cast<std::size_t>(fd)];
   if (!partial.empty()) requests = partial.append(requests);
   if (!requests.ends_with("\r\n\r\n")) {
@@ -95,14 +97,9 @@ void Origin::serve(int fd) {
 
 // Several at once only where a proxy pipelines.
 void Origin::answer(int fd, std::size_t count) {
-  std::string several;
-  std::string_view bytes = response_;
-  if (count > 1) {
-    for (std::size_t i = 0; i < count; ++i) several += response_;
-    bytes = several;
-  }
-  if (send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size())) {
-    shutdown(fd, SHUT_RDWR);  // the proxy sees a failure, and the event that follows closes the descriptor
+  for (std::size_t most = 0; count > 0; count -= most) {
+    most = std::min(count, kMostAtOnce);
+    turn_.send(fd, {.fd = fd}, std::string_view(responses_).substr(0, most * responses_.size() / kMostAtOnce));
   }
 }
 

@@ -4,11 +4,12 @@
 // receive and one send per request. Part of the load generator's loop, so that one thread is both ends of the proxy.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "turn.h"
 
 namespace weir::bench {
 
@@ -28,18 +29,17 @@ class Origin {
   std::size_t turn();
 
   // Readable when turn() would find something.
-  int descriptor() const { return epoll_; }
+  int descriptor() const { return turn_.descriptor(); }
 
  private:
   bool watch(int fd, std::uint32_t events);
   void accept_all();
-  void serve(int fd);
+  void serve(int fd, const Turn::Arrival& arrival);
   void answer(int fd, std::size_t count);
 
-  int epoll_ = -1;
+  Turn turn_;
   int listener_ = -1;
-  std::string response_;
-  std::array<char, 16384> buffer_;
+  std::string responses_;
   std::vector<std::string> partial_;  // by descriptor: the start of a request
 };
 

@@ -10,6 +10,7 @@ find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(prometheus-cpp REQUIRED)
+find_library(WEIR_URING uring REQUIRED)
 if(WEIR_TESTS)
   find_package(GTest REQUIRED)
   find_package(Boost REQUIRED)  # Beast's parser is an oracle in tests

@@ -19,7 +19,7 @@ import report
 from programs import Failed, Programs
 
 ROOT = Path(__file__).resolve().parents[2]
-PROXIES = ("weir", "nginx", "haproxy")
+PROXIES = ("weir", "weir-epoll", "nginx", "haproxy")
 CALLS_AT = 64  # connections of the runs that count system calls, refuse, and log
 IDLE = 10_000
 
@@ -43,7 +43,7 @@ def arguments():
     add("--connections", metavar="N,N", type=numbers, default=[8, 64, 256], help="default: 8,64,256")
     add("--seconds", metavar="N", type=float, default=3.0, help="of one timed run; default: 3")
     add("--rounds", metavar="N", type=int, default=5, help="runs of each proxy, in turn; default: 5")
-    add("--only", metavar="NAME,NAME", type=names, default=list(PROXIES), help="default: weir,nginx,haproxy")
+    add("--only", metavar="NAME,NAME", type=names, default=list(PROXIES), help="default: all: " + ",".join(PROXIES))
     add("--no-logs-round", action="store_true", help="leave out the runs with access logs")
     add("--idle", metavar="N", type=int, default=IDLE, help=f"idle connections, 0: none; default: {IDLE}")
     add("--weir", metavar="PATH", help="weir's binary; default: built from this tree")
@@ -141,7 +141,8 @@ def measure_all(bench, binaries, options):
 def run(options, folder, programs):
     binaries_dir = options.build_dir.resolve()
     say("building")
-    build(binaries_dir, "weir" in options.only and not options.weir)
+    with_weir = any(name.startswith("weir") for name in options.only)
+    build(binaries_dir, with_weir and not options.weir)
     weir = options.weir or binaries_dir / "weir"
     binaries = {name: peers.find(name, weir) for name in PROXIES if name in options.only}
     proxy_cpu, load_cpu = two_cpus()

@@ -56,6 +56,11 @@ def _weir(binary, scenario, values, folder):
     return [binary, "run", _write("weir.yaml", values, folder)]
 
 
+def _weir_epoll(binary, scenario, values, folder):
+    """As it runs where io_uring is forbidden."""
+    return [*_weir(binary, scenario, values, folder), "--io", "epoll"]
+
+
 def _nginx(binary, scenario, values, folder):
     values |= {
         "RATE": "1r/m" if scenario.refused else "1000000r/s",
@@ -76,8 +81,8 @@ def _haproxy(binary, scenario, values, folder):
     return [binary, "-db", "-f", _write("haproxy.cfg", values, folder)]
 
 
-COMMANDS = {"weir": _weir, "nginx": _nginx, "haproxy": _haproxy}
-VERSION_OPTIONS = {"weir": "version", "nginx": "-v", "haproxy": "-v"}
+COMMANDS = {"weir": _weir, "weir-epoll": _weir_epoll, "nginx": _nginx, "haproxy": _haproxy}
+VERSION_OPTIONS = {"weir": "version", "weir-epoll": "version", "nginx": "-v", "haproxy": "-v"}
 
 
 def _write(template, values, folder):
@@ -91,7 +96,7 @@ def _write(template, values, folder):
 
 def find(name, weir):
     """The proxy's program, as an absolute path."""
-    found = weir if name == "weir" else shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin")
+    found = weir if name in ("weir", "weir-epoll") else shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin")
     if not found or not os.access(found, os.X_OK):
         raise Failed(f"{name}: no program {found or ''}; --only chooses the proxies, --weir names weir's binary")
     return str(Path(found).resolve())

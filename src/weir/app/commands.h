@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "weir/io/transfer_batch.h"
+
 namespace weir::app {
 
 // Exit codes (78 is EX_CONFIG of sysexits.h).
@@ -16,8 +18,9 @@ enum ExitCode : int {
   kUnusableConfiguration = 78,
 };
 
-// weir run FILE: the gateway, until SIGTERM or SIGINT. SIGHUP reloads, SIGUSR1 opens the logs anew.
-int run_gateway(const std::string& file);
+// weir run [--io auto|epoll|io_uring] FILE: the gateway, until SIGTERM or SIGINT. SIGHUP reloads, SIGUSR1 opens the
+// logs anew.
+int run_gateway(const std::string& file, io::SocketCalls calls);
 
 // weir check FILE [--json]: every fault of a configuration.
 int check_configuration(const std::string& file, bool json);

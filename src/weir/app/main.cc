@@ -3,6 +3,7 @@
 // The command line.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 #include <string>
 
 #include "weir/app/commands.h"
@@ -10,15 +11,18 @@
 
 namespace {
 
+using weir::io::SocketCalls;
+
 struct Arguments {
   std::string file;
+  SocketCalls io = SocketCalls::kAuto;
   std::string address = "127.0.0.1:9000";
   bool json = false;
 };
 
 int dispatch(const CLI::App& app, const Arguments& arguments) {
   using namespace weir::app;
-  if (app.got_subcommand("run")) return run_gateway(arguments.file);
+  if (app.got_subcommand("run")) return run_gateway(arguments.file, arguments.io);
   if (app.got_subcommand("check")) return check_configuration(arguments.file, arguments.json);
   if (app.got_subcommand("schema")) return print_schema();
   if (app.got_subcommand("echo")) return run_echo(arguments.address);
@@ -38,6 +42,13 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   auto* run = app.add_subcommand("run", "Run the gateway; SIGHUP reloads, SIGTERM drains and ends");
   run->add_option("FILE", arguments.file, "The configuration")->required();
+  const std::map<std::string, SocketCalls> io_names{
+      {"auto", SocketCalls::kAuto}, {"epoll", SocketCalls::kSingle}, {"io_uring", SocketCalls::kBatched}};
+  run->add_option("--io", arguments.io,
+                  "Receives and sends: batched by io_uring, one system call each, or (auto) batched where the kernel "
+                  "allows it")
+      ->transform(CLI::CheckedTransformer(io_names).description("auto|epoll|io_uring"))
+      ->option_text("auto|epoll|io_uring");
   auto* check = app.add_subcommand("check", "Report every fault of a configuration; exit code 78 when there is one");
   check->add_option("FILE", arguments.file, "The configuration")->required();
   check->add_flag("--json", arguments.json, "Report as a JSON array on standard output");

@@ -110,7 +110,7 @@ int shut_down(const Signals& signals, gateway::Gateway& gateway, std::atomic<boo
 
 }  // namespace
 
-int run_gateway(const std::string& file) {
+int run_gateway(const std::string& file, io::SocketCalls calls) {
   auto loaded = config::load_file(file, environment_variable);
   if (!loaded) {
     print(loaded.error());
@@ -122,11 +122,12 @@ int run_gateway(const std::string& file) {
   const Signals signals{SIGTERM, SIGINT, SIGHUP, SIGUSR1};
   const SystemClock clock;
   std::atomic<bool> draining{false};
-  auto gateway = gateway::Gateway::start(std::move(loaded->config), clock);
+  auto gateway = gateway::Gateway::start(std::move(loaded->config), clock, calls);
   if (!gateway) {
     log_error("{}", gateway.error().message);
     return kFailed;
   }
+  log_info("{}", (*gateway)->io_text());
   std::unique_ptr<admin::Admin> admin;
   if (const auto& settings = (*gateway)->config().admin) {
     auto started = start_admin(*settings, **gateway, draining, clock);

@@ -160,15 +160,13 @@ void Exchange::finish() {
   drop_connection();
   parser_.reset();
   pieces_.release();
-  if (waiting_.capacity() > kKeptCapacity) waiting_.release();
-  waiting_.clear();
   out_.clear();
   if (out_.capacity() > kKeptCapacity) out_.release();
 }
 
-Exchange::Awaits Exchange::awaits() const {
+Exchange::Awaits Exchange::awaits(const ClientSide& client) const {
   if (stage_ == Stage::kConnecting) return Awaits::kConnect;
-  if (!waiting_.empty()) return Awaits::kClientReads;
+  if (!client.output.empty()) return Awaits::kClientReads;
   if (!upload_done_ && !upload_stopped_ && sent_ == out_.size() && status_ == 0) return Awaits::kClientBody;
   return Awaits::kUpstream;
 }
@@ -182,10 +180,10 @@ nanoseconds Exchange::upstream_timeout() const {
   return stage_ == Stage::kConnecting ? timeouts.connect : timeouts.response;
 }
 
-Exchange::State Exchange::time_out() {
-  switch (awaits()) {
+Exchange::State Exchange::time_out(const ClientSide& client) {
+  switch (awaits(client)) {
     case Awaits::kClientReads:
-      return State::kCut;
+      return State::kGone;
     case Awaits::kClientBody:
       return fail(kSlowBody);
     case Awaits::kConnect:
@@ -283,13 +281,10 @@ void Exchange::stage(std::string_view payload, const MessageBody& body) {
 
 Exchange::State Exchange::download(ClientSide& client) {
   for (int round = 0;; ++round) {
-    if (!waiting_.empty()) {
-      const auto sent = client.stream.send(waiting_.view());
-      if (sent.status == Transfer::kBroken) return State::kGone;
-      moved_ |= sent.bytes > 0;
-      waiting_.consume(sent.bytes);
-      if (!waiting_.empty()) return State::kWaiting;
-    }
+    const auto sent = client.output.flush();
+    if (sent.status == Transfer::kBroken) return State::kGone;
+    moved_ |= sent.bytes > 0;
+    if (!client.output.empty()) return State::kWaiting;
     if (answer_done_) return State::kAnswered;
     if (round == kRoundsPerTurn) {
       loop_.notify_soon(client.observer);
@@ -439,15 +434,8 @@ Exchange::State Exchange::upstream_ended(ClientSide& client, bool in_order) {
 
 Exchange::State Exchange::send_to_client(ClientSide& client, std::string_view bytes) {
   bytes_sent_ += bytes.size();
-  if (!waiting_.empty()) {
-    waiting_.append(bytes);
-    return State::kWaiting;
-  }
-  const auto sent = client.stream.send(bytes);
-  if (sent.status == Transfer::kBroken) return State::kGone;
   moved_ = true;
-  waiting_.append(bytes.substr(sent.bytes));
-  return State::kWaiting;
+  return client.output.append(bytes).status == Transfer::kBroken ? State::kGone : State::kWaiting;
 }
 
 }  // namespace weir::gateway

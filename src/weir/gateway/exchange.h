@@ -14,6 +14,7 @@
 #include "weir/base/text.h"
 #include "weir/decide/decision.h"
 #include "weir/gateway/client_input.h"
+#include "weir/gateway/client_output.h"
 #include "weir/gateway/forward.h"
 #include "weir/gateway/message_body.h"
 #include "weir/gateway/problem.h"
@@ -30,6 +31,7 @@ struct Scratch;
 struct ClientSide {
   io::Stream& stream;
   ClientInput& input;
+  ClientOutput& output;
   io::Observer& observer;   // of the upstream's stream too
   MessageBody& body;        // of the request
   std::uint64_t& received;  // bytes of the request's body
@@ -66,14 +68,14 @@ class Exchange {
   State begin(const Plan& plan, ClientSide& client);
   State advance(ClientSide& client);
   // The time for what it waits for has run out.
-  State time_out();
+  State time_out(const ClientSide& client);
   // The end, however it came: the upstream's connection goes back to the pool or is dropped.
   void finish();
 
   // The client's connection is to end with this answer.
   void end_connection() { plan_.keep_alive = false; }
-  // A cut answer that an orderly close would make look whole, or a client that does not read: only a reset will do.
-  bool end_must_be_visible() const { return framing_ == ClientFraming::kUntilClose || !waiting_.empty(); }
+  // A cut answer that an orderly close would make look whole: only a reset will do.
+  bool end_looks_whole() const { return framing_ == ClientFraming::kUntilClose; }
 
   Text& request_bytes() { return out_; }
   std::string& request_id() { return request_id_; }
@@ -81,7 +83,7 @@ class Exchange {
   RequestRecord& record() { return record_; }
   const Problem& problem() const { return problem_; }
 
-  Awaits awaits() const;
+  Awaits awaits(const ClientSide& client) const;
   nanoseconds upstream_timeout() const;
   // The request cannot go on because the upstream does not take it.
   bool upstream_blocks() const;
@@ -147,7 +149,6 @@ class Exchange {
   io::Buffer pieces_;                             // received, but not complete enough to be used
   MessageBody answer_body_;
   ClientFraming framing_ = ClientFraming::kNone;
-  io::Buffer waiting_;  // what the client has not taken yet
   std::uint64_t bytes_sent_ = 0;
   std::uint64_t body_sent_ = 0;
   int status_ = 0;

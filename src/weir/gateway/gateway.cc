@@ -80,7 +80,7 @@ Gateway::~Gateway() {
   }
 }
 
-Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clock& clock) {
+Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clock& clock, io::SocketCalls calls) {
   std::unique_ptr<Gateway> gateway(new Gateway(clock, std::move(config)));
   const config::Config& active = gateway->config();
   if (active.log.access != "off") {
@@ -95,9 +95,14 @@ Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clo
                                                .store = gateway->store_,
                                                .store_epoch = gateway->store_epoch_,
                                                .budget = gateway->budget_,
+                                               .calls = calls,
                                                .log = gateway->log_ ? &gateway->log_->add_writer() : nullptr,
                                                .id_prefix = id_prefix(i)},
                                  gateway->generation_));
+  }
+  if (const auto& transfers = gateway->workers_.front()->transfers();
+      calls == io::SocketCalls::kBatched && !transfers.batched()) {
+    return invalid(fmt::format("--io io_uring: {}", transfers.obstacle()));
   }
   std::vector<Listener> opened;
   std::vector<std::vector<io::Descriptor>> sockets;
@@ -189,6 +194,13 @@ std::size_t Gateway::cut() {
   std::atomic<std::size_t> busy{0};
   on_every_worker([&](Worker& worker) { busy += worker.cut_all(); });
   return busy;
+}
+
+std::string Gateway::io_text() const {
+  const io::TransferBatch& transfers = workers_.front()->transfers();
+  if (transfers.batched()) return "receives and sends are batched by io_uring";
+  return fmt::format("receives and sends are system calls of their own{}{}", transfers.obstacle().empty() ? "" : ": ",
+                     transfers.obstacle());
 }
 
 void Gateway::reopen_log() {

@@ -26,7 +26,7 @@ namespace weir::gateway {
 class Gateway {
  public:
   // Binds every listener and starts the workers; nothing is left open when it fails.
-  static Result<std::unique_ptr<Gateway>> start(config::Config config, const Clock& clock);
+  static Result<std::unique_ptr<Gateway>> start(config::Config config, const Clock& clock, io::SocketCalls calls);
   ~Gateway();
 
   // Puts a configuration in force: listeners that are new are opened first (when one fails, everything stays as it
@@ -46,6 +46,7 @@ class Gateway {
 
   const config::Config& config() const { return generation_->config; }
   std::vector<std::string> addresses() const;  // that are listened on
+  std::string io_text() const;                 // how the workers talk to the kernel
   std::uint64_t reloads() const { return reloads_done_.load(); }
 
   // True while every worker's loop has turned within the last five seconds.

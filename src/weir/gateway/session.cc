@@ -19,7 +19,6 @@ constexpr auto kPaceWindow = std::chrono::seconds(10);
 // A client that has finished its half may still read the answer, or may have gone: it gets this long.
 constexpr auto kHalfClosedGrace = std::chrono::milliseconds(80);
 constexpr int kClientClosedRequest = 499;
-constexpr std::size_t kKeptCapacity = 1024;     // of memory that an idle connection may hold on to
 constexpr std::uint32_t kRequestsPerTurn = 64;  // of one connection, before others get their turn
 
 constexpr http::Rejection kHeadTooSlow{408, "head-timeout", "The head of the request did not arrive in time."};
@@ -31,7 +30,8 @@ Session::Session(Worker& worker, io::Descriptor socket, const io::SocketAddress&
       stream_(worker.loop(), std::move(socket), &wake_),
       timer_(worker.loop().timers(), wake_),
       input_(worker.scratch().client_in()),
-      side_{stream_, input_, wake_, body_, received_},
+      output_(stream_),
+      side_{stream_, input_, output_, wake_, body_, received_},
       address_(peer.ip()) {}
 
 io::Detached Session::run() {
@@ -217,7 +217,7 @@ State Session::continue_exchange() {
   const Instant now = worker_.loop().now();
   if (timed_out()) {
     if (now >= gone_deadline_) return State::kGone;
-    if (now >= exchange_deadline_) return exchange_->time_out();
+    if (now >= exchange_deadline_) return exchange_->time_out(side_);
   }
   worker_.date();
   return check_client(exchange_->advance(side_));
@@ -229,7 +229,7 @@ State Session::check_client(State state) {
   if (stream_.peer_ended() && gone_deadline_ == Instant::max()) {
     gone_deadline_ = worker_.loop().now() + kHalfClosedGrace;
   }
-  if (body_is_too_slow()) return exchange_->time_out();
+  if (body_is_too_slow()) return exchange_->time_out(side_);
   arm_exchange();
   return State::kWaiting;
 }
@@ -241,7 +241,7 @@ bool Session::body_is_too_slow() {
     pace_bytes_ = received_;
     return false;
   }
-  if (now - pace_began_ < kPaceWindow || exchange_->awaits() != Exchange::Awaits::kClientBody) return false;
+  if (now - pace_began_ < kPaceWindow || exchange_->awaits(side_) != Exchange::Awaits::kClientBody) return false;
   const std::uint64_t least = std::uint64_t{generation_->shared->config.http.body_min_rate} * kPaceWindow.count();
   const bool slow = received_ - pace_bytes_ < least;
   pace_began_ = now;
@@ -250,7 +250,7 @@ bool Session::body_is_too_slow() {
 }
 
 void Session::arm_exchange() {
-  const auto awaits = exchange_->awaits();
+  const auto awaits = exchange_->awaits(side_);
   if (exchange_->moved() || awaits != awaits_ || exchange_deadline_ == Instant::max()) {
     const config::Http& http = generation_->shared->config.http;
     nanoseconds timeout = exchange_->upstream_timeout();
@@ -273,12 +273,15 @@ void Session::settle(State state) {
     return;
   }
   if (state == State::kAnswered) keep_alive_ = exchange_->keep_alive();
-  if (state == State::kGone || state == State::kCut) {
-    keep_alive_ = false;
+  if (state == State::kGone) {
     cut_ = true;
+    worker_.metrics().aborted_by_client.add();
   }
-  if (state == State::kGone) worker_.metrics().aborted_by_client.add();
-  if (state == State::kCut && exchange_->end_must_be_visible()) stream_.reset_on_close();
+  if (state == State::kCut) {
+    keep_alive_ = false;
+    resets_ = exchange_->end_looks_whole();
+    arm_write();
+  }
   record({.status = state == State::kGone && exchange_->status() == 0 ? kClientClosedRequest : exchange_->status(),
           .code = state == State::kCut ? "answer-cut" : std::string_view{},
           .bytes_in = received_,
@@ -331,24 +334,22 @@ AnswerContext Session::context(bool keep_alive) const {
 }
 
 void Session::send(std::string_view bytes) {
-  const auto sent = stream_.send(bytes);
-  if (sent.status == Transfer::kBroken) {
-    cut_ = true;
-    return;
-  }
-  unsent_.append(bytes.substr(sent.bytes));
-  if (!unsent_.empty()) timer_.set(worker_.loop().now() + generation_->shared->config.http.write_timeout);
+  if (output_.append(bytes).status == Transfer::kBroken) cut_ = true;
+  arm_write();
 }
 
-// What is left of an answer of our own; then on to the next request, or to the end.
+void Session::arm_write() {
+  if (!output_.empty()) timer_.set(worker_.loop().now() + generation_->shared->config.http.write_timeout);
+}
+
+// What is left of an answer; then on to the next request, or to the end.
 Session::Next Session::flush() {
-  while (!unsent_.empty() && !cut_) {
-    const auto sent = stream_.send(unsent_.view());
-    if (sent.status == Transfer::kBroken || timed_out()) cut_ = true;
-    unsent_.consume(sent.bytes);
-    if (sent.bytes == 0 && !cut_) return Next::kWait;
+  if (!cut_ && output_.flush().status == Transfer::kBroken) cut_ = true;
+  if (!cut_ && !output_.empty()) {
+    if (!timed_out()) return Next::kWait;
+    cut_ = true;
   }
-  if (unsent_.capacity() > kKeptCapacity) unsent_.release();
+  output_.shrink();
   if (cut_ || !keep_alive_) return Next::kEnd;
   if (!body_.done()) timer_.set(worker_.loop().now() + kDrainTime);
   return Next::kGo;
@@ -374,7 +375,9 @@ Session::Next Session::drain_body() {
 
 // Lets the client read the last answer before the connection goes: unread bytes would turn the close into a reset.
 Session::Next Session::linger() {
-  if (cut_ || !stream_.is_open()) return Next::kEnd;
+  if (!stream_.is_open()) return Next::kEnd;
+  if (resets_ || (cut_ && !output_.empty())) stream_.reset_on_close();
+  if (resets_ || cut_) return Next::kEnd;
   if (!lingering_) {
     const bool quiet = body_.done() && input_.empty() && !stream_.readable();
     if (quiet) return Next::kEnd;

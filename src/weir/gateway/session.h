@@ -10,6 +10,7 @@
 #include <string>
 
 #include "weir/gateway/client_input.h"
+#include "weir/gateway/client_output.h"
 #include "weir/gateway/exchange.h"
 #include "weir/gateway/generation.h"
 #include "weir/gateway/message_body.h"
@@ -58,6 +59,7 @@ class Session final : public io::Retired {
   bool rest_can_be_drained() const;
 
   void send(std::string_view bytes);
+  void arm_write();
   Next flush();
   Next drain_body();
   Next linger();
@@ -70,6 +72,7 @@ class Session final : public io::Retired {
   io::Stream stream_;
   io::Timer timer_;
   ClientInput input_;
+  ClientOutput output_;
   MessageBody body_;
   ClientSide side_;
   std::optional<IpAddress> address_;
@@ -78,7 +81,6 @@ class Session final : public io::Retired {
   identity::Peer peer_;
   std::unique_ptr<http::RequestParser> parser_;  // only while a head comes in pieces
   std::unique_ptr<Exchange> exchange_;           // only while a request is under way
-  io::Buffer unsent_;                            // of an answer of our own
 
   Instant began_{};  // of the current request
   Instant exchange_deadline_{};
@@ -95,7 +97,8 @@ class Session final : public io::Retired {
   bool head_begun_ = false;  // its deadline runs
   bool keep_alive_ = true;
   bool lingering_ = false;
-  bool cut_ = false;
+  bool resets_ = false;  // ends with a reset
+  bool cut_ = false;     // ends at once
 };
 
 }  // namespace weir::gateway

@@ -11,7 +11,7 @@ constexpr std::size_t kMostIdleExchanges = 256;
 }  // namespace
 
 Worker::Worker(const WorkerContext& context, std::shared_ptr<const Generation> generation)
-    : loop_(context.clock),
+    : loop_(context.clock, context.calls),
       hosts_(loop_, metrics_),
       pipeline_(context.store, context.clock, context.store_epoch),
       budget_(context.budget),

@@ -41,6 +41,7 @@ struct WorkerContext {
   store::MemoryStore& store;
   Instant store_epoch;
   ConnectionBudget& budget;
+  io::SocketCalls calls = io::SocketCalls::kAuto;
   AccessLog::Writer* log = nullptr;  // null: off
   std::string id_prefix;             // of request ids; differs between workers and processes
 };
@@ -57,6 +58,7 @@ class Worker {
   void post(std::function<void()> work) { loop_.post(std::move(work)); }
   Instant last_turn() const { return loop_.last_turn(); }
   const WorkerMetrics& metrics() const { return metrics_; }
+  const io::TransferBatch& transfers() const { return loop_.transfers().batch(); }
 
   void adopt(std::shared_ptr<const Generation> generation);
   void open_listener(const std::string& address, io::Descriptor socket);

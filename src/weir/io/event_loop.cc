@@ -14,12 +14,13 @@ constexpr int kMaxWaitMs = 1000;  // so that last_turn() shows that an idle loop
 
 }  // namespace
 
-EventLoop::EventLoop(const Clock& clock)
+EventLoop::EventLoop(const Clock& clock, SocketCalls calls)
     : clock_(clock),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       now_(clock.now()),
       timers_(now_),
+      transfers_(calls),
       events_(kMaxEvents),
       last_turn_(now_.time_since_epoch().count()) {
   if (!epoll_.is_open() || !wake_.is_open()) std::abort();  // out of descriptors before anything was opened
@@ -44,15 +45,16 @@ void EventLoop::run() {
 }
 
 void EventLoop::turn() {
-  const int wait = soon_.empty() ? timers_.wait_ms(now_, kMaxWaitMs) : 0;
+  const int wait = soon_.empty() && !transfers_.pending() ? timers_.wait_ms(now_, kMaxWaitMs) : 0;
   const int count = ::epoll_wait(epoll_.get(), events_.data(), kMaxEvents, wait);
   now_ = clock_.now();
   wall_is_fresh_ = false;
   last_turn_.store(now_.time_since_epoch().count(), std::memory_order_relaxed);
   for (int i = 0; i < count; ++i) static_cast<EventSink*>(events_[i].data.ptr)->on_events(events_[i].events);
+  transfers_.receive_and_notify();
   run_soon();
   timers_.advance(now_);
-  run_senders();
+  transfers_.send_and_notify();
   if (!retired_.empty()) std::exchange(retired_, {}).clear();
 }
 
@@ -63,16 +65,6 @@ void EventLoop::run_soon() {
     soon_.erase(soon_.begin());
     next->notify();
   }
-}
-
-void EventLoop::run_senders() {
-  sending_ = true;
-  while (!senders_.empty()) {
-    Observer* next = senders_.back();
-    senders_.pop_back();
-    next->notify();
-  }
-  sending_ = false;
 }
 
 WallTime EventLoop::wall() {

@@ -2,7 +2,8 @@
 //
 // One event loop: epoll, deadlines, and work posted by other threads. Descriptors are registered once,
 // edge-triggered. Time is read once per turn. What is closed during a turn is freed after it, so that events that
-// are already on their way find their object alive.
+// are already on their way find their object alive. A turn: take in all events, receive and notify, serve what is
+// due, send (TurnTransfers).
 //
 // Thread safety: post, stop and last_turn from any thread; everything else on the thread that runs the loop.
 #pragma once
@@ -19,6 +20,7 @@
 #include "weir/base/clock.h"
 #include "weir/io/descriptor.h"
 #include "weir/io/timer.h"
+#include "weir/io/turn_transfers.h"
 
 namespace weir::io {
 
@@ -39,7 +41,7 @@ class Retired {
 
 class EventLoop {
  public:
-  explicit EventLoop(const Clock& clock);
+  explicit EventLoop(const Clock& clock, SocketCalls calls = SocketCalls::kSingle);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -61,18 +63,9 @@ class EventLoop {
   void retire(std::unique_ptr<Retired> object) { retired_.push_back(std::move(object)); }
   // Notifies the observer in the next turn, which then does not wait. Requires: alive until then, or forgotten.
   void notify_soon(Observer& observer) { soon_.push_back(&observer); }
-  // Sending waits for the end of a turn: all events are read first, then everything that came of them is sent in one
-  // go, so that a peer on another core is woken once and not for every message. False: not yet; the observer is
-  // notified when it is time.
-  bool may_send(Observer& observer) {
-    if (sending_) return true;
-    if (senders_.empty() || senders_.back() != &observer) senders_.push_back(&observer);
-    return false;
-  }
-  void forget(Observer& observer) {
-    std::erase(soon_, &observer);
-    std::erase(senders_, &observer);
-  }
+  void forget(Observer& observer) { std::erase(soon_, &observer); }
+  TurnTransfers& transfers() { return transfers_; }
+  const TurnTransfers& transfers() const { return transfers_; }
 
  private:
   class Wakeup final : public EventSink {
@@ -87,7 +80,6 @@ class EventLoop {
   void turn();
   void run_posted();
   void run_soon();
-  void run_senders();
 
   const Clock& clock_;
   Descriptor epoll_;
@@ -97,11 +89,10 @@ class EventLoop {
   WallTime wall_{};
   bool wall_is_fresh_ = false;
   TimerWheel timers_;
+  TurnTransfers transfers_;
   std::vector<epoll_event> events_;
   std::vector<std::unique_ptr<Retired>> retired_;
   std::vector<Observer*> soon_;
-  std::vector<Observer*> senders_;
-  bool sending_ = false;
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;
   std::atomic<std::int64_t> last_turn_;

@@ -4,26 +4,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace weir::io {
-namespace {
-
-// The C library's send and recv are points where a thread may be cancelled, which costs two atomic operations a call;
-// nobody cancels threads here.
-ssize_t receive_bytes(int socket, char* room, std::size_t size, int flags) {
-  return ::syscall(SYS_recvfrom, socket, room, size, flags, nullptr, nullptr);
-}
-
-ssize_t send_bytes(int socket, const char* bytes, std::size_t size) {
-  return ::syscall(SYS_sendto, socket, bytes, size, MSG_NOSIGNAL, nullptr, 0);
-}
-
-}  // namespace
-
 Stream::Stream(EventLoop& loop, Descriptor socket, Observer* observer, Phase phase)
     : loop_(loop), observer_(observer), socket_(std::move(socket)), writable_(phase == Phase::kConnected) {
   if (!loop_.watch(socket_.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, *this)) break_off();
@@ -46,46 +31,82 @@ std::optional<Descriptor> Stream::start_connect(const SocketAddress& address) {
 }
 
 Transferred Stream::receive(std::span<char> room) {
-  if (!readable_) return {Transfer::kWouldBlock};
-  const ssize_t got = receive_bytes(socket_.get(), room.data(), room.size(), 0);
-  if (got > 0) {
-    const auto bytes = static_cast<std::size_t>(got);
-    // A short read emptied the socket: the next edge tells of more. After the peer's end there is no further edge.
-    if (bytes < room.size() && !peer_ended_) readable_ = false;
+  if (!ahead_.empty()) {
+    const std::size_t bytes = ahead_.copy(room.data(), room.size());
+    ahead_.remove_prefix(bytes);
+    if (ahead_.empty()) kept_.reset();
     return {Transfer::kDone, bytes};
   }
-  if (got == 0) {
+  if (receive_failed_) return {Transfer::kBroken};
+  if (!readable_) {
+    wants_input_ = true;
+    return {Transfer::kWouldBlock};
+  }
+  return received(receive_now(socket_.get(), room), room.size());
+}
+
+Transferred Stream::received(std::int64_t result, std::size_t room) {
+  wants_input_ = false;
+  if (result > 0) {
+    const auto bytes = static_cast<std::size_t>(result);
+    // A short read emptied the socket: the next edge tells of more. After the peer's end there is no further edge.
+    if (bytes < room && !peer_ended_) readable_ = false;
+    return {Transfer::kDone, bytes};
+  }
+  if (result == 0) {
     peer_ended_ = true;
     return {Transfer::kEnded};
   }
-  if (errno == EAGAIN || errno == EINTR) {
-    readable_ = errno == EINTR;
+  if (result == -EAGAIN || result == -EINTR) {
+    readable_ = result == -EINTR;
+    wants_input_ = true;
     return {Transfer::kWouldBlock};
   }
   break_off();
+  receive_failed_ = true;
   return {Transfer::kBroken};
+}
+
+// An end is told again by the next receive, a fault by `receive_failed_`.
+void Stream::received_ahead(std::int64_t result, std::span<const char> room) {
+  const auto got = received(result, room.size());
+  if (got.status == Transfer::kDone) ahead_ = {room.data(), got.bytes};
 }
 
 Transferred Stream::send(std::string_view bytes) {
   if (broken_) return {Transfer::kBroken};
-  if (!writable_ || (observer_ != nullptr && !loop_.may_send(*observer_))) return {Transfer::kWouldBlock};
-  const ssize_t sent = send_bytes(socket_.get(), bytes.data(), bytes.size());
-  if (sent >= 0) {
-    if (static_cast<std::size_t>(sent) < bytes.size()) writable_ = false;
-    return {Transfer::kDone, static_cast<std::size_t>(sent)};
+  if (sent_ > 0) return {Transfer::kDone, std::exchange(sent_, 0)};
+  if (!writable_) return {Transfer::kWouldBlock};
+  unsent_ = bytes;
+  if (observer_ == nullptr) {
+    sent(send_now(socket_.get(), bytes.data(), bytes.size()));
+    if (broken_) return {Transfer::kBroken};
+    return {sent_ > 0 ? Transfer::kDone : Transfer::kWouldBlock, std::exchange(sent_, 0)};
   }
-  if (errno == EAGAIN || errno == EINTR) {
-    writable_ = errno == EINTR;
-    return {Transfer::kWouldBlock};
+  if (!queued_) loop_.transfers().send_soon(*this);
+  queued_ = true;
+  return {Transfer::kWouldBlock};
+}
+
+void Stream::sent(std::int64_t result) {
+  queued_ = false;
+  if (result >= 0) {
+    sent_ = static_cast<std::size_t>(result);
+    if (sent_ < unsent_.size()) writable_ = false;
+  } else if (result == -EAGAIN) {
+    writable_ = false;  // an event will tell
+  } else if (result != -EINTR) {
+    break_off();
   }
-  break_off();
-  return {Transfer::kBroken};
+  unsent_ = {};
+  if (observer_ != nullptr) observer_->notify();
 }
 
 bool Stream::peek_ready() const {
+  if (!ahead_.empty()) return true;
   char byte = 0;
-  const ssize_t got = receive_bytes(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return got >= 0 || (errno != EAGAIN && errno != EINTR);
+  const std::int64_t got = receive_now(socket_.get(), {&byte, 1}, MSG_PEEK);
+  return got != -EAGAIN && got != -EINTR;
 }
 
 int Stream::connect_error() const {
@@ -103,8 +124,12 @@ void Stream::reset_on_close() {
 }
 
 void Stream::close() {
+  if (!socket_.is_open()) return;
+  loop_.transfers().forget(*this);
   observer_ = nullptr;
   readable_ = writable_ = false;
+  ahead_ = unsent_ = {};
+  kept_.reset();
   socket_.close();  // the kernel drops the registration with the last descriptor
 }
 
@@ -114,7 +139,16 @@ void Stream::on_events(std::uint32_t events) {
   if (events & EPOLLOUT) writable_ = true;
   if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) peer_ended_ = true;
   if (events & (EPOLLHUP | EPOLLERR)) hung_up_ = true;
+  loop_.transfers().arrived(*this);
+}
+
+void Stream::deliver() {
   if (observer_ != nullptr) observer_->notify();
+  if (ahead_.empty() || kept_) return;
+  // Nobody wanted it after all; the memory it is in is needed for others.
+  kept_ = std::make_unique_for_overwrite<char[]>(ahead_.size());
+  ahead_.copy(kept_.get(), ahead_.size());
+  ahead_ = {kept_.get(), ahead_.size()};
 }
 
 }  // namespace weir::io

@@ -2,10 +2,12 @@
 //
 // A connected, non-blocking byte stream on an event loop. It is registered once, edge-triggered, and remembers
 // what the events said: a receive that could only answer EAGAIN is never tried. Whoever owns the stream names an
-// Observer that is notified after every event. Thread safety: the loop's thread.
+// Observer that is notified after every event; when that is done the stream may be closed but not yet freed
+// (EventLoop::retire). Thread safety: the loop's thread.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -42,15 +44,17 @@ class Stream final : public EventSink {
 
   void observe(Observer* observer) { observer_ = observer; }
 
+  // Whoever got kWouldBlock is taken to want more: the loop receives for all such streams in one go when bytes come.
   Transferred receive(std::span<char> room);
-  // Sends at the end of the loop's turn only (EventLoop::may_send); before it, kWouldBlock, and the observer is
-  // notified when the time has come.
+  // Leaves with what all streams have to send at the end of the loop's turn: kWouldBlock until then; the observer is
+  // notified, and the next call tells how much was sent. Requires: `bytes` stay in place until the turn ends or the
+  // next call, which replaces them and begins with the same bytes. A stream without observer sends at once.
   Transferred send(std::string_view bytes);
   // Asks the socket itself whether the other side has ended or spoken although no event told of it yet.
   bool peek_ready() const;
 
   bool is_open() const { return socket_.is_open(); }
-  bool readable() const { return readable_; }
+  bool readable() const { return readable_ || !ahead_.empty(); }
   bool writable() const { return writable_; }
   // The other side finished its half, or the connection broke; received bytes may still be waiting.
   bool peer_ended() const { return peer_ended_; }
@@ -66,16 +70,29 @@ class Stream final : public EventSink {
   void on_events(std::uint32_t events) override;
 
  private:
+  friend class TurnTransfers;
+
+  Transferred received(std::int64_t result, std::size_t room);
+  void received_ahead(std::int64_t result, std::span<const char> room);
+  void sent(std::int64_t result);
+  void deliver();
   void break_off();
 
   EventLoop& loop_;
   Observer* observer_;
   Descriptor socket_;
+  std::string_view ahead_;        // received before anybody asked
+  std::unique_ptr<char[]> kept_;  // holds it where nobody has asked for it since
+  std::string_view unsent_;       // to be sent at the end of the turn
+  std::size_t sent_ = 0;          // of it, and not told yet
+  bool queued_ = false;           // TurnTransfers knows it
+  bool wants_input_ = false;
   bool readable_ = false;
   bool writable_ = true;
   bool peer_ended_ = false;
   bool hung_up_ = false;
   bool broken_ = false;
+  bool receive_failed_ = false;
 };
 
 }  // namespace weir::io

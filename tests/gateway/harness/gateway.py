@@ -32,16 +32,18 @@ def configuration(origin, **changes):
 
 
 class Gateway:
-    """`config` is the configuration without listeners and admin: the addresses are chosen here."""
+    """`config` is the configuration without listeners and admin: the addresses are chosen here.
 
-    def __init__(self, binary, folder, config, open_files=None, arguments=()):
+    WEIR_IO in the environment says how it is to receive and send (weir run --io)."""
+
+    def __init__(self, binary, folder, config, open_files=None):
         self.binary = binary
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.config = config
         self.own_listeners = "listeners" in config
         self.open_files = open_files
-        self.arguments = list(arguments)
+        self.arguments = ["--io", os.environ["WEIR_IO"]] if os.environ.get("WEIR_IO") else []
         self.file = self.folder / "weir.yaml"
         self.stdout = self.folder / "stdout"
         self.stderr = self.folder / "stderr"
