@@ -58,7 +58,7 @@ std::int64_t divide_down(Int value, std::int64_t by) {
 
 // How far the bucket is from full at `start` (= now*N).
 template <class Int>
-Int debt(const Bucket<Int>& bucket, Int arrival, Int start) {
+[[gnu::always_inline]] inline Int debt(const Bucket<Int>& bucket, Int arrival, Int start) {
   const Int found = std::max<Int>(arrival - start, 0);
   if (found > bucket.full && found > bucket.most_owed()) [[unlikely]]
     return bucket.full;

@@ -70,10 +70,11 @@ struct MemoryStore::Private {
 
   explicit Private(const Options& given) : options(given), bits(shard_bits(given.max_accounts)) {}
 
-  // Steps a record that exists. Requires: its lock is held, its layout is the kind's.
-  [[gnu::always_inline]] static bool decide(const Call& call, Word* record) {
+  // Steps a record that exists. Requires: its lock is held, its layout is the generation's.
+  [[gnu::always_inline]] static bool decide(const Generation& generation, std::span<const Charge> charges, Ticks now,
+                                            Outcome* outcomes, Word* record) {
     const auto place = [record](std::size_t, const CompiledSlot& slot) { return record + slot.offset; };
-    Step step(*call.kind.generation_, call.charges, call.now, call.outcomes);
+    Step step(generation, charges, now, outcomes);
     if (step.run(place)) [[likely]]
       return true;
     step.undo(place);
@@ -118,7 +119,8 @@ MemoryStore::Private::Result MemoryStore::Private::attempt(const Call& call, boo
   if (call.kind.generation_ != &generation) return Result::kOldKind;
   Word* record = shard.find(call.subject);
   if (record == nullptr) return attempt_new(call, generation, shard, reserved);
-  return decide(call, record) ? Result::kAdmitted : Result::kRefused;
+  const bool admitted = decide(generation, call.charges, call.now, call.outcomes.data(), record);
+  return admitted ? Result::kAdmitted : Result::kRefused;
 }
 
 // A missing record is a full one; it is made only when something is taken from it. Requires: shard.lock is held.
@@ -133,7 +135,7 @@ MemoryStore::Private::Result MemoryStore::Private::attempt_new(const Call& call,
     takes |= call.charges[i].cost > 0;
   }
   const auto place = [&blank](std::size_t i, const CompiledSlot&) { return blank[i]; };
-  Step step(generation, call.charges, call.now, call.outcomes);
+  Step step(generation, call.charges, call.now, call.outcomes.data());
   if (!step.run(place)) {
     step.undo(place);
     return Result::kRefused;
@@ -215,7 +217,6 @@ void MemoryStore::prefetch(const Kind& kind, const Fingerprint& subject) const {
 bool MemoryStore::acquire(const Kind& kind, const Fingerprint& subject, std::span<const Charge> charges, Ticks now,
                           std::span<Outcome> outcomes) {
   assert(charges.size() == outcomes.size() && charges.size() <= kMaxCharges && now >= 0);
-  const Call call{kind, subject, charges, now, outcomes};
   Shard& shard = kind.table_->shard_of(subject);
   shard.prefetch(subject);
   {
@@ -223,9 +224,9 @@ bool MemoryStore::acquire(const Kind& kind, const Fingerprint& subject, std::spa
     const bool current = kind.generation_ == &kind.table_->in_force() && shard.uses(*kind.generation_);
     Word* record = current ? shard.find(subject) : nullptr;
     if (record != nullptr) [[likely]]
-      return Private::decide(call, record);
+      return Private::decide(*kind.generation_, charges, now, outcomes.data(), record);
   }
-  return acquire_long_way(call);
+  return acquire_long_way({kind, subject, charges, now, outcomes});
 }
 
 // The record is missing, or the kind or the shard are of an older generation.

@@ -18,8 +18,8 @@ constexpr std::size_t kMaxCharges = 64;
 
 class Step {
  public:
-  Step(const Generation& generation, std::span<const Charge> charges, limit::Ticks now,
-       std::span<limit::Outcome> outcomes)
+  // `outcomes` has a place for every charge.
+  Step(const Generation& generation, std::span<const Charge> charges, limit::Ticks now, limit::Outcome* outcomes)
       : generation_(generation), charges_(charges), now_(now), outcomes_(outcomes) {}
 
   // Steps all charges and returns whether all are admitted; if not, undo must follow. `place(i, slot)` says where the
@@ -29,7 +29,7 @@ class Step {
     bool admitted = true;
     const std::size_t size = charges_.size();
     const Charge* const charges = charges_.data();
-    limit::Outcome* const outcomes = outcomes_.data();
+    limit::Outcome* const outcomes = outcomes_;
     for (std::size_t i = 0; i < size; ++i) {
       const Charge& charge = charges[i];
       const CompiledSlot& slot = generation_.slot(charge.slot);
@@ -70,7 +70,7 @@ class Step {
   const Generation& generation_;
   const std::span<const Charge> charges_;
   const limit::Ticks now_;
-  const std::span<limit::Outcome> outcomes_;
+  limit::Outcome* const outcomes_;
   std::uint64_t switched_ = 0;  // a bit per charge
   Word saved_[kMaxCharges][kSlotWords];
 };
