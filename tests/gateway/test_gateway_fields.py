@@ -182,20 +182,52 @@ def test_answers_made_by_the_gateway_carry_the_request_id_in_field_and_body(laun
     assert problem["status"] == 404 and problem["title"]
 
 
-def test_a_good_traceparent_passes_and_a_malformed_one_does_not(plain):
+GOOD_TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+@pytest.mark.parametrize("good", [GOOD_TRACE, "01" + GOOD_TRACE[2:], "cc" + GOOD_TRACE[2:] + "-what-comes-later"])
+def test_a_good_traceparent_passes_with_its_state(plain, good):
     gateway, origin = plain
-    good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-    gateway.ask(fields={"traceparent": good})
+    gateway.ask(fields={"traceparent": good, "tracestate": "congo=t61rcWkgMzE"})
     assert origin.last().fields.get("traceparent") == good
-    for bad in (
+    assert origin.last().fields.get("tracestate") == "congo=t61rcWkgMzE"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "",
         "x",
         "00-" + "0" * 32 + "-b7ad6b7169203331-01",
-        good.upper().replace("00-", "00-", 1),
-        "ff" + good[2:],
-    ):
-        gateway.ask(fields={"traceparent": bad})
-        got = origin.last().fields.get("traceparent")
-        assert got is None or (got != bad and TRACE_PARENT.match(got)), (bad, got)
+        "00-0af7651916cd43dd8448eb211c80319c-" + "0" * 16 + "-01",
+        GOOD_TRACE.upper(),
+        "ff" + GOOD_TRACE[2:],
+        GOOD_TRACE + "-more",
+        GOOD_TRACE[:-1],
+        "01" + GOOD_TRACE[2:] + ".more",
+    ],
+)
+def test_a_malformed_traceparent_begins_a_new_trace(plain, bad):
+    gateway, origin = plain
+    seen = set()
+    for _ in range(3):
+        gateway.ask(fields={"traceparent": bad, "tracestate": "congo=t61rcWkgMzE"})
+        fields = origin.last().fields
+        assert TRACE_PARENT.match(fields.get("traceparent")), fields.get("traceparent")
+        assert "tracestate" not in fields
+        seen.add(fields.get("traceparent"))
+    assert len(seen) == 3 and bad not in seen
+
+
+def test_two_traces_are_no_trace_and_two_request_ids_no_id(plain):
+    gateway, origin = plain
+    response = gateway.ask(
+        fields=[("traceparent", GOOD_TRACE), ("traceparent", GOOD_TRACE), ("X-Request-Id", "a"), ("X-Request-Id", "b")]
+    )
+    fields = origin.last().fields
+    assert len(fields.all("traceparent")) == 1 and fields.get("traceparent") != GOOD_TRACE
+    assert fields.all("X-Request-Id") == [response.fields.get("X-Request-Id")]
+    assert response.fields.get("X-Request-Id") not in ("a", "b")
 
 
 def test_nobody_is_believed_about_the_client_address_by_default(plain):

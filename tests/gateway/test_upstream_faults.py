@@ -149,6 +149,27 @@ def test_a_single_url_is_never_left_out(launch, origin):
         assert client.ask().status == 200
 
 
+def test_an_upstream_gets_no_more_requests_at_once_than_it_may_have(launch, origin):
+    go_on = threading.Event()
+
+    def answer(exchange):
+        go_on.wait(5)
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    origin.answer = answer
+    gateway = launch(origin, upstreams={"main": {"url": origin.url, "max_running": 2}})
+    busy = [gateway.connect() for _ in range(2)]
+    for client in busy:
+        client.send(request_bytes())
+    eventually(lambda: len(origin.open_links()) == 2, what="two requests upstream")
+    refused = gateway.ask()
+    is_problem(refused, 503)
+    assert refused.fields.get("Retry-After") == "1"
+    go_on.set()
+    assert [client.response().status for client in busy] == [200, 200]
+    assert gateway.ask().status == 200
+
+
 def test_an_upstream_may_be_a_unix_socket(launch, tmp_path):
     with Origin(path=str(tmp_path / "up.sock")) as origin:
         gateway = launch(origin)

@@ -52,6 +52,7 @@ struct Upstream {
   std::vector<Endpoint> endpoints;  // at least one
   bool preserve_host = true;
   UpstreamTimeouts timeouts;
+  std::uint32_t max_running = 1024;  // requests under way at once; more are answered with 503
 };
 
 struct Service {

@@ -34,6 +34,7 @@ TEST(LoadTest, ASmallFileGetsTheDefaultsOfTheLanguage) {
   EXPECT_EQ(config.upstreams[0].name, "sauce");
   EXPECT_EQ(config.upstreams[0].endpoints, (std::vector{Endpoint{"http://sauce", "sauce", 80, ""}}));
   EXPECT_TRUE(config.upstreams[0].preserve_host);
+  EXPECT_EQ(config.upstreams[0].max_running, 1024u);
   EXPECT_EQ(config.upstreams[0].timeouts.connect, 1s);
   EXPECT_EQ(config.upstreams[0].timeouts.response, 30s);
   EXPECT_EQ(config.upstreams[0].timeouts.idle, 60s);
@@ -66,7 +67,7 @@ admin: off
 trusted_proxies: [10.0.0.0/8, 2001:db8::1]
 ipv6_prefix: 56
 upstreams:
-  one: {url: "http://[::1]:81", preserve_host: false, timeouts: {connect: 250ms, response: 2min, idle: 1h}}
+  one: {url: "http://[::1]:81", preserve_host: false, timeouts: {connect: 250ms, response: 2min, idle: 1h}, max_running: 7}
   many: {urls: [http://10.0.0.1:3000/, unix:/run/app.sock]}
 services:
   A: {upstream: many, hosts: [Open.Example.com., "[::1]"], paths: [/products/, /a%2Fb], max_body: 64KiB}
@@ -111,6 +112,7 @@ workers: 4
   EXPECT_EQ(config.ipv6_prefix, 56);
   EXPECT_EQ(config.upstreams[0].endpoints, (std::vector{Endpoint{"http://[::1]:81", "::1", 81, ""}}));
   EXPECT_FALSE(config.upstreams[0].preserve_host);
+  EXPECT_EQ(config.upstreams[0].max_running, 7u);
   EXPECT_EQ(config.upstreams[0].timeouts.connect, 250ms);
   EXPECT_EQ(config.upstreams[0].timeouts.response, 2min);
   EXPECT_EQ(config.upstreams[0].timeouts.idle, 1h);

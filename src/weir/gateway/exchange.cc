@@ -15,7 +15,6 @@ using io::Transfer;
 
 constexpr std::size_t kStageBytes = 65536;   // of the request in memory at once
 constexpr std::uint64_t kDrainable = 65536;  // of an unread body for which a connection is kept
-constexpr std::uint32_t kMaxRunning = 1024;  // requests under way to one upstream
 constexpr std::uint32_t kLeastRetries = 3;
 constexpr std::uint32_t kRetryShare = 5;  // one in five requests may be on its second attempt
 constexpr int kMostInterim = 10;
@@ -52,7 +51,8 @@ Exchange::State Exchange::begin(const Plan& plan, ClientSide& client) {
   keep_alive_ = plan.keep_alive;
   started_ = first_byte_ = loop_.now();
   stage_ = Stage::kConnecting;
-  if (plan_.upstream->shared->running.fetch_add(1, std::memory_order_relaxed) >= kMaxRunning) {
+  const std::uint32_t running = plan_.upstream->shared->running.fetch_add(1, std::memory_order_relaxed);
+  if (running >= plan_.upstream->config().max_running) {
     plan_.upstream->counters->overloaded.add();
     return fail(kOverloaded);
   }

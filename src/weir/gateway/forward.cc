@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/gateway/forward.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace weir::gateway {
@@ -99,10 +101,13 @@ void append_forwarded_for(Text& out, const http::RequestHead& request, const ide
   out.append(peer.text).append("\r\n");
 }
 
+// Versions above 00 may have more behind another dash.
 bool is_valid_traceparent(std::string_view value) {
-  if (value.size() != 55 || value[2] != '-' || value[35] != '-' || value[52] != '-') return false;
+  constexpr std::size_t kSize = 55;
+  if (value.size() < kSize || value[2] != '-' || value[35] != '-' || value[52] != '-') return false;
+  if (value.size() > kSize && (value.starts_with("00") || value[kSize] != '-')) return false;
   const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  for (std::size_t i = 0; i < value.size(); ++i) {
+  for (std::size_t i = 0; i < kSize; ++i) {
     if (i != 2 && i != 35 && i != 52 && !is_hex(value[i])) return false;
   }
   const auto all_zero = [](std::string_view part) { return part.find_first_not_of('0') == std::string_view::npos; };
@@ -141,8 +146,7 @@ void write_request_head(Text& out, const http::RequestHead& request, const Forwa
   std::uint64_t dropped = kRequestDropped;
   if (!context.peer.trusted) dropped |= kClaims;
   if (!context.keep_request_id) dropped |= bits(FieldId::kXRequestId);
-  const Field* trace = request.find(FieldId::kTraceparent);
-  if (trace != nullptr && !is_valid_traceparent(request.value(*trace))) dropped |= bits(FieldId::kTraceparent);
+  if (!context.trace_parent.empty()) dropped |= bits(FieldId::kTraceparent, FieldId::kTracestate);
   const bool rewrite_host = !context.preserve_host || request.absolute_form || request.host.empty();
   if (rewrite_host) {
     dropped |= bits(FieldId::kHost);
@@ -162,6 +166,7 @@ void write_request_head(Text& out, const http::RequestHead& request, const Forwa
     out.append("X-Forwarded-Host: ").append(request.host).append("\r\n");
   }
   if (!context.keep_request_id) out.append("X-Request-Id: ").append(context.request_id).append("\r\n");
+  if (!context.trace_parent.empty()) out.append("traceparent: ").append(context.trace_parent).append("\r\n");
   out.append("Via: 1.").number(request.minor_version == 0 ? 0 : 1).append(" weir\r\n");
   append_framing(out, request);
   out.append("\r\n");
@@ -180,6 +185,16 @@ bool loops(const http::RequestHead& request) {
     });
   }
   return seen > kMostLoops;
+}
+
+bool has_broken_trace(const http::RequestHead& request) {
+  if (!request.has(FieldId::kTraceparent)) return false;
+  const Field* trace = request.only(FieldId::kTraceparent);
+  return trace == nullptr || !is_valid_traceparent(request.value(*trace));
+}
+
+std::string trace_parent(const Fingerprint& trace, std::uint64_t span) {
+  return fmt::format("00-{:016x}{:016x}-{:016x}-00", trace.high, trace.low, span);
 }
 
 bool is_valid_request_id(std::string_view id) {

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
+#include "weir/base/fingerprint.h"
 #include "weir/base/text.h"
 #include "weir/gateway/problem.h"
 #include "weir/gateway/rate_limit_fields.h"
@@ -22,7 +24,8 @@ struct ForwardContext {
   bool preserve_host = true;
   std::string_view upstream_authority;  // for Host where the client's is not preserved or absent
   std::string_view request_id;
-  bool keep_request_id = false;  // the client's own is valid and stays where it is
+  bool keep_request_id = false;     // the client's own is valid and stays where it is
+  std::string_view trace_parent{};  // replaces the client's, which breaks the rules; empty: that stays
 };
 
 // Replaces `out` with the request's head for the upstream.
@@ -30,6 +33,11 @@ void write_request_head(Text& out, const http::RequestHead& request, const Forwa
 
 // True when the head's Via fields name this gateway more often than any real path would.
 bool loops(const http::RequestHead& request);
+
+// True when there is a traceparent field, but not exactly one that is valid (W3C Trace Context section 3.2).
+bool has_broken_trace(const http::RequestHead& request);
+// A traceparent that begins a trace, not sampled. Requires: neither number is zero in all bits.
+std::string trace_parent(const Fingerprint& trace, std::uint64_t span);
 
 // True for an identifier that a client may choose: 1 to 128 of [A-Za-z0-9._-].
 bool is_valid_request_id(std::string_view id);

@@ -135,7 +135,7 @@ State Session::handle_request() {
   body_ = MessageBody(head.body);
   exchange_ = worker_.take_exchange();
 
-  const http::Field* id = head.find(http::FieldId::kXRequestId);
+  const http::Field* id = head.only(http::FieldId::kXRequestId);
   const bool keep_request_id = id != nullptr && is_valid_request_id(head.value(*id));
   std::string& request_id = exchange_->request_id();
   if (keep_request_id) {
@@ -191,13 +191,15 @@ State Session::answer_verdict(const http::RequestHead& head, const Verdict& verd
 State Session::forward(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id) {
   const config::Service& service = generation_->shared->config.services[verdict.service];
   Upstream& upstream = generation_->upstreams[service.upstream];
+  const std::string trace = has_broken_trace(head) ? worker_.make_trace_parent() : std::string();
   write_request_head(exchange_->request_bytes(), head,
                      {.identifier = generation_->shared->identifier,
                       .peer = peer_,
                       .preserve_host = upstream.config().preserve_host,
                       .upstream_authority = upstream.shared->authority,
                       .request_id = exchange_->request_id(),
-                      .keep_request_id = keep_request_id});
+                      .keep_request_id = keep_request_id,
+                      .trace_parent = trace});
   const Exchange::Plan plan{.upstream = &upstream,
                             .fields = &generation_->shared->fields,
                             .date = worker_.date(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/gateway/worker.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 namespace weir::gateway {
@@ -130,6 +132,12 @@ void Worker::make_request_id(std::string& out) {
     rest >>= 5;
   }
   out.assign(id_prefix_).append(digits.data(), digits.size());
+}
+
+std::string Worker::make_trace_parent() {
+  const std::uint64_t id = ids_++;
+  const Fingerprint trace = fingerprint(trace_key_, fmt::format("trace {}", id));
+  return trace_parent(trace, fingerprint(trace_key_, fmt::format("span {}", id)).low | 1);  // none is zero
 }
 
 }  // namespace weir::gateway

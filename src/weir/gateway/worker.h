@@ -85,6 +85,7 @@ class Worker {
   // The Date field's value of this second; the view stays valid and its content current.
   std::string_view date();
   void make_request_id(std::string& out);
+  std::string make_trace_parent();
   void remove(Session& session);
 
  private:
@@ -99,6 +100,7 @@ class Worker {
   AccessLog::Writer* log_;
   std::string id_prefix_;
   std::uint64_t ids_ = 0;
+  FingerprintKey trace_key_ = FingerprintKey::random();
   std::shared_ptr<WorkerGeneration> generation_;
   http::RequestParser parser_;
   std::map<std::string, std::unique_ptr<io::Acceptor>> acceptors_;

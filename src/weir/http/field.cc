@@ -37,6 +37,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(FieldId::kCount)
     "Server",
     "TE",
     "traceparent",
+    "tracestate",
     "Trailer",
     "Transfer-Encoding",
     "True-Client-IP",

@@ -38,6 +38,7 @@ enum class FieldId : std::uint8_t {
   kServer,
   kTe,
   kTraceparent,
+  kTracestate,
   kTrailer,
   kTransferEncoding,
   kTrueClientIp,

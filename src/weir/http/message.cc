@@ -2,6 +2,7 @@
 #include "weir/http/message.h"
 
 #include <algorithm>
+#include <span>
 
 namespace weir::http {
 namespace {
@@ -21,6 +22,13 @@ void shift(std::string_view& view, std::string_view from, std::string_view to) {
 }  // namespace
 
 const Field* RequestHead::find(FieldId id) const { return has(id) ? find_id(fields, id) : nullptr; }
+
+const Field* RequestHead::only(FieldId id) const {
+  const Field* first = find(id);
+  if (first == nullptr) return nullptr;
+  const auto rest = std::span(fields).subspan(static_cast<std::size_t>(first - fields.data()) + 1);
+  return std::ranges::find(rest, id, &Field::id) == rest.end() ? first : nullptr;
+}
 
 const Field* RequestHead::find(std::string_view name) const {
   const FieldId id = field_id(name);

@@ -44,6 +44,8 @@ struct RequestHead {
   bool has(FieldId id) const { return (known >> static_cast<unsigned>(id)) & 1U; }
   // The first field with this id, or null.
   const Field* find(FieldId id) const;
+  // The field with this id where there is exactly one, else null.
+  const Field* only(FieldId id) const;
   // The first field with this name (no case), or null.
   const Field* find(std::string_view name) const;
   std::string_view value(const Field& field) const { return field.value(bytes); }

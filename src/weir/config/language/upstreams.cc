@@ -29,6 +29,8 @@ Type<std::vector<Upstream>> upstreams_section() {
       .exactly_one({"url", "urls"})
       .key("preserve_host", &Upstream::preserve_host, boolean(), "Send the client's Host; false: the upstream's own.")
       .key("timeouts", &Upstream::timeouts, timeouts(), "How long the gateway waits for the upstream.")
+      .key("max_running", &Upstream::max_running, number<std::uint32_t>(1, 1'000'000),
+           "Requests under way at once; more are answered with 503.")
       .later("tls", "TLS to an upstream");
   return named<Upstream>(&Scope::upstreams, upstream);
 }
