@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/gateway/problem.h"
 
+#include <array>
+#include <charconv>
+
 #include "weir/gateway/access_log.h"
 #include "weir/http/status.h"
 
@@ -42,9 +45,9 @@ class Body {
   std::size_t finish(bool head_only) {
     const std::size_t size = out_.size() - start_;
     if (head_only) out_.cut(start_);
-    Text digits;
-    digits.number(static_cast<std::int64_t>(size));
-    out_.replace(length_at_, kUsualDigits, digits.view());
+    std::array<char, Text::kMostDigits> digits;
+    const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), size).ptr;
+    out_.replace(length_at_, kUsualDigits, std::string_view(digits.data(), end));
     return head_only ? 0 : size;
   }
 
@@ -58,11 +61,12 @@ class Body {
 
 void append_detail(Text& out, std::string_view text, std::int64_t retry_after) {
   constexpr std::string_view kPlaceholder = "{retry_after}";
-  const std::size_t at = text.find(kPlaceholder);
-  append_json_text(out, text.substr(0, at));
-  if (at == std::string_view::npos) return;
-  out.number(retry_after);
-  append_json_text(out, text.substr(at + kPlaceholder.size()));
+  for (std::size_t at = 0; (at = text.find(kPlaceholder)) != std::string_view::npos;) {
+    append_json_text(out, text.substr(0, at));
+    out.number(retry_after);
+    text.remove_prefix(at + kPlaceholder.size());
+  }
+  append_json_text(out, text);
 }
 
 }  // namespace

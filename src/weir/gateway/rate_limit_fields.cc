@@ -101,8 +101,12 @@ bool names(const http::sf::List& list, std::string_view quoted) {
   });
 }
 
-// `item` with its name changed to gw-name where the upstream uses the same one.
-std::string renamed(const std::string& item, bool clash) { return clash ? "\"gw-" + item.substr(1) : item; }
+// `item`, which begins with the name `quoted`; prefixed by gw- until no name of the upstream is the same.
+std::string renamed(std::string item, std::string quoted, const http::sf::List& policies,
+                    const http::sf::List& limits) {
+  for (; names(policies, quoted) || names(limits, quoted); item.insert(1, "gw-")) quoted.insert(1, "gw-");
+  return item;
+}
 
 }  // namespace
 
@@ -243,19 +247,18 @@ std::uint64_t RateLimitFields::replaced(const decide::Decision& decision, const 
 void RateLimitFields::merge_structured(Text& out, const Shown& shown, const http::ResponseHead& upstream) const {
   const auto policies = named_items(upstream, FieldId::kRateLimitPolicy);
   const auto limits = named_items(upstream, FieldId::kRateLimit);
-  const auto clash = [&](const std::string& quoted) { return names(policies, quoted) || names(limits, quoted); };
   const auto theirs = [](const http::sf::List& list) {
     return list.empty() ? std::string() : ", " + http::sf::serialize(list).value_or("");
   };
   std::string ours_policy;
   for (const auto* outcome : shown.in_order()) {
     const Prepared& one = prepared(*outcome);
-    ours_policy += (ours_policy.empty() ? "" : ", ") + renamed(one.policy_item, clash(one.quoted));
+    ours_policy += (ours_policy.empty() ? "" : ", ") + renamed(one.policy_item, one.quoted, policies, limits);
   }
   std::string ours;
   for (const auto* outcome : shown) {
     const Prepared& one = prepared(*outcome);
-    ours += fmt::format("{}{};r={}", ours.empty() ? "" : ", ", renamed(one.quoted, clash(one.quoted)),
+    ours += fmt::format("{}{};r={}", ours.empty() ? "" : ", ", renamed(one.quoted, one.quoted, policies, limits),
                         outcome->outcome.remaining);
     if (outcome->outcome.next_after) ours += fmt::format(";t={}", wire_seconds(*outcome->outcome.next_after));
   }
