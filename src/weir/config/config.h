@@ -140,6 +140,9 @@ enum class StoreFailure { kOpen, kClosed, kLocal };
 enum class Missing { kSkip, kRefuse, kShare };
 
 struct Limit {
+  static constexpr std::size_t kMost = 65'534;    // limits in a configuration
+  static constexpr std::size_t kMostRates = 254;  // of one limit: its own and those of `by`
+
   std::string name;  // printable ASCII, at most 128 characters, unique
   std::vector<PerAttribute> per;
   std::vector<EndpointPattern> match;  // empty: every request

@@ -57,6 +57,7 @@ struct Charges {
   std::vector<RuleIndex> rules;          // room for what may apply
 
   static constexpr LimitIndex kNone = UINT16_MAX;
+  static_assert(config::Limit::kMost <= kNone);
   // What a store takes in one step. An account to which more limits apply at once is asked in several runs, which are
   // composed like several accounts.
   static constexpr std::uint32_t kMaxRun = 64;
@@ -66,9 +67,9 @@ struct Charges {
 
 class Policy {
  public:
-  // Puts the layouts in force in `store`, which must outlive this object. Requires: at most 65,534 limits, at most
-  // 254 different rates in each, all of them in the ranges of limit::TokenBucket (the loader of the configuration
-  // sees to it; a rate that is not counts as unlimited).
+  // Puts the layouts in force in `store`, which must outlive this object. Requires: at most
+  // config::Limit::kMost limits with kMostRates different rates in each, all of them in the ranges of
+  // limit::TokenBucket (the loader of the configuration sees to it; a rate that is not counts as unlimited).
   Policy(const config::Config& config, const route::Router& router, const identity::AttributeNames& names,
          store::MemoryStore& store);
 

@@ -23,6 +23,7 @@ using LimitIndex = std::uint16_t;   // in Policy::limits(), configuration order
 using RuleIndex = std::uint16_t;    // in the order in which accounts are asked
 using VariantIndex = std::uint8_t;  // in LimitInfo::variants
 inline constexpr VariantIndex kUnlimited = UINT8_MAX;
+static_assert(config::Limit::kMostRates <= kUnlimited);
 
 // A cost that a field of the request names.
 struct FieldCost {

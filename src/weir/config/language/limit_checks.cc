@@ -90,7 +90,7 @@ void check_services(Reader& reader, const Node& services) {
 }
 
 void check_by(Reader& reader, const Fields& fields, const Limit& limit) {
-  constexpr std::size_t kMostAlternatives = 255;
+  constexpr std::size_t kMostAlternatives = Limit::kMostRates - 1;
   for (const auto& [attribute, values] : fields.find("by")->entries) {
     if (!reader.scope.has_attribute(attribute->text)) {
       reader.report.error(

@@ -132,10 +132,9 @@ Type<std::vector<Limit>> limits_section() {
       .check(finish);
   auto list = list_of<Limit>(limit);
   list.read = [read = std::move(list.read)](Reader& reader, const Node& node, std::vector<Limit>& out) {
-    constexpr std::size_t kMostLimits = 65'535;
-    if (node.items.size() <= kMostLimits) return read(reader, node, out);
+    if (node.items.size() <= Limit::kMost) return read(reader, node, out);
     return report_fault(reader, node.place,
-                        {fmt::format("{} limits; {} are possible", node.items.size(), kMostLimits), {}, {}});
+                        {fmt::format("{} limits; {} are possible", node.items.size(), Limit::kMost), {}, {}});
   };
   return list;
 }
