@@ -117,7 +117,7 @@ struct Words {
   }
 };
 
-constexpr unsigned kSlotBits = 7;
+constexpr unsigned kSlotBits = 8;  // with fewer, a factor without collisions is hard to find
 
 constexpr std::size_t slot_of(const Words& words, std::size_t size, std::uint64_t factor) {
   const std::uint64_t mixed = words.first ^ std::rotl(words.last, 29) ^ (std::uint64_t{size} << 52U);

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-struct io_uring;
+struct io_uring;  // NOLINT(readability-identifier-naming): the library's name
 
 namespace weir::io {
 

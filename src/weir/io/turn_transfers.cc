@@ -23,8 +23,8 @@ void TurnTransfers::forget(Stream& stream) {
 
 void TurnTransfers::receive_and_notify() {
   if (batch_.batched() && arrived_.size() > 1) receive_ahead();
-  for (std::size_t i = 0; i < arrived_.size(); ++i) {
-    if (arrived_[i] != nullptr) arrived_[i]->deliver();
+  for (Stream* const& stream : arrived_) {  // one may close another, which is then null
+    if (stream != nullptr) stream->deliver();
   }
   arrived_.clear();
 }
