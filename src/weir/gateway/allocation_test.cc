@@ -3,28 +3,13 @@
 // A refusal is written into memory that is already there.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "weir/base/testing/count_allocations.h"
 #include "weir/gateway/problem.h"
-
-namespace {
-std::atomic<std::size_t> allocations{0};  // of this test program
-}
-
-// NOLINTBEGIN: the signatures are given. Not inlined, so that the compiler takes them for a matching pair.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-// NOLINTEND
 
 namespace weir::gateway {
 namespace {
+
+using weir::testing::allocations;
 
 TEST(AllocationTest, ARefusalAllocatesNothing) {
   policy::LimitInfo limit{
