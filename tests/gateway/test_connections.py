@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipelining, reuse, retries, clients that go (http F4-F9, Q8)."""
 
+import socket
 import threading
 import time
 
@@ -259,3 +260,24 @@ def test_a_client_that_leaves_in_the_middle_of_its_answer_stops_the_upstream(lau
     client.wait_for(b"hello")
     client.close()
     eventually(lambda: ended and ended[0], what="the end upstream")
+
+
+def test_what_comes_behind_the_last_answer_is_not_met_with_a_reset(plain):
+    gateway, _ = plain
+    with gateway.connect() as client:
+        assert client.ask(fields={"Connection": "close"}).says_close()
+        for _ in range(3):
+            client.send(request_bytes("GET", "/late"))  # fails after a reset
+            time.sleep(0.02)
+        assert client.is_closed()
+
+
+def test_urgent_data_does_not_hide_what_is_behind_it(launch, origin):
+    """In line, it is a byte like any other (RFC 6093 section 4); here one that does not belong."""
+    gateway = launch(origin, workers=1)
+    with gateway.connect() as client:
+        with gateway.frozen():
+            client.send(b"GET / HT")
+            client.sock.send(b"!", socket.MSG_OOB)
+            client.send(b"TP/1.1\r\nHost: x\r\n\r\n")
+        assert client.response(timeout=2).status == 400

@@ -11,22 +11,10 @@ import time
 
 import pytest
 
-from harness import Cut, RawClient, free_port, reply, request_bytes
+from harness import Cut, Hold, RawClient, free_port, reply, request_bytes
 from harness.gateway import configuration
 from harness.load import fate
 from harness.poll import eventually
-
-
-class Hold:
-    """An answer that waits until it is let go."""
-
-    def __init__(self):
-        self.go = threading.Event()
-
-    def __call__(self, exchange):
-        exchange.read_body()
-        self.go.wait(10)
-        reply(body=b"held")(exchange)
 
 
 def refuses(gateway):
@@ -210,3 +198,36 @@ def test_unix_sockets_are_gone_after_a_clean_end(launch, origin, tmp_path):
     assert path.exists()
     gateway.stop()
     assert not path.exists()
+
+
+def test_a_fault_of_a_running_request_is_told_to_close(launch, origin):
+    go_on = threading.Event()
+
+    def answer(exchange):
+        exchange.read_body()
+        go_on.wait(5)
+        exchange.close()
+
+    origin.answer = answer
+    gateway = launch(origin)
+    with gateway.connect() as client:
+        client.send(request_bytes("POST", "/", body=b"x"))
+        origin.wait_for(1)
+        gateway.signal(signal.SIGTERM)
+        eventually(lambda: refuses(gateway), what="the end of the listener")
+        go_on.set()
+        response = client.response("POST")
+        assert response.status == 502 and response.says_close()
+
+
+def test_a_head_that_has_begun_keeps_its_time(launch, origin):
+    gateway = launch(origin)
+    with gateway.connect() as client:
+        client.send(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        eventually(lambda: gateway.metrics().total("weir_connections", side="client") >= 1, what="the connection")
+        gateway.signal(signal.SIGTERM)
+        eventually(lambda: refuses(gateway), what="the end of the listener")
+        assert client.is_quiet(1.3)  # longer than an idle connection stays
+        client.send(b"\r\n")
+        response = client.response()
+        assert response.status == 200 and response.says_close()

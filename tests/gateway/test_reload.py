@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from harness import Origin, RawClient, free_port, reply, request_bytes
+from harness import Hold, Origin, RawClient, free_port, reply, request_bytes
 from harness.load import fate
 from harness.poll import eventually
 
@@ -202,3 +202,16 @@ def test_ten_reloads_under_load_lose_no_request(binary, launch, options):
             echo.terminate()
     assert result["failed"] == 0 and result["lost"] == 0, json.dumps(result)
     assert result["answered"] > 100 and set(result["status"]) == {"200"}, json.dumps(result)
+
+
+def test_requests_of_an_older_configuration_count_towards_what_an_upstream_takes(launch, origin):
+    origin.answer = hold = Hold()
+    gateway = launch(origin, upstreams={"main": {"url": origin.url, "max_running": 1}})
+    with gateway.connect() as client:
+        client.send(request_bytes())
+        eventually(lambda: origin.open_links(), what="a request upstream")
+        gateway.reload()
+        assert gateway.ask().status == 503
+        hold.go.set()
+        assert client.response().status == 200
+    assert gateway.ask().status == 200

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from harness import Cut, Malformed, RawClient, reply, request_bytes
+from harness import Cut, Hold, Malformed, RawClient, free_port, reply, request_bytes
 from harness.poll import eventually
 
 CHUNKED = {"Transfer-Encoding": "chunked"}
@@ -374,3 +374,32 @@ def test_a_broken_body_of_a_refused_request_ends_the_connection(launch, origin):
         except (Cut, Malformed):
             pass
     assert not origin.begun
+
+
+REFUSING = [{"name": "none", "per": ["address"], "rate": "0/h"}]
+
+
+@pytest.mark.parametrize(
+    "framing", [{"Content-Length": "31"}, {"Transfer-Encoding": "chunked"}], ids=["length", "chunked"]
+)
+@pytest.mark.parametrize("fault", ["refused", "unreachable", "busy"])
+def test_a_final_answer_without_100_ends_the_connection(launch, origin, framing, fault):
+    """Or the client's next request, which it may send at once, would be taken for the body (http E1)."""
+    changes = {
+        "refused": {"limits": REFUSING},
+        "unreachable": {"upstreams": {"main": {"url": f"http://127.0.0.1:{free_port()}"}}},
+        "busy": {"upstreams": {"main": {"url": origin.url, "max_running": 1}}},
+    }[fault]
+    origin.answer = hold = Hold()
+    gateway = launch(origin, **changes)
+    with gateway.connect() as other, gateway.connect() as client:
+        if fault == "busy":
+            other.send(request_bytes())
+            eventually(lambda: origin.open_links(), what="a request upstream")
+        client.send(request_bytes("POST", "/", {**framing, **EXPECT}))
+        response = client.response("POST")
+        assert response.status == {"refused": 429, "unreachable": 502, "busy": 503}[fault]
+        assert not response.interim and response.says_close()
+        client.send_as_far_as_possible(request_bytes("GET", "/next"))
+        assert client.is_closed()
+        hold.go.set()

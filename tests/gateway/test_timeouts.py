@@ -182,3 +182,57 @@ def test_a_slow_upstream_is_not_the_clients_fault(launch, origin, method):
     origin.answer = answer
     gateway = launch(origin, http={"head": "200ms", "idle": "200ms", "body": "200ms", "write": "200ms"})
     assert gateway.ask(method, "/", body=b"x" if method == "POST" else None).status == 200
+
+
+def drips(client, seconds, every=0.2):
+    """Sends a byte of a chunked body now and then; how long the gateway took it."""
+    start = time.monotonic()
+    while time.monotonic() - start < seconds and client.send_as_far_as_possible(b"1\r\na\r\n"):
+        time.sleep(every)
+    return time.monotonic() - start
+
+
+def early(origin, body):
+    """Answers before the request's body is there, and goes on."""
+
+    def answer(exchange):
+        exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(body):
+            exchange.send(b"10000\r\n" + b"z" * 65536 + b"\r\n")
+        exchange.gateway_left()
+
+    origin.answer = answer
+
+
+def test_a_client_that_reads_nothing_cannot_keep_its_answer_by_dripping_a_body(launch, origin):
+    early(origin, 400)
+    gateway = launch(origin, http={"write": "1s"})
+    with gateway.connect(receive_buffer=4096) as client:
+        client.send(request_bytes("POST", "/", {"Transfer-Encoding": "chunked"}))
+        assert drips(client, 6) < 5
+
+
+def test_a_body_may_not_be_slower_after_an_early_answer(launch, origin):
+    early(origin, 0)
+    gateway = launch(origin)
+    with gateway.connect() as client:
+        client.send(request_bytes("POST", "/", {"Transfer-Encoding": "chunked"}))
+        client.wait_for(b"200 OK")
+        assert 9 < drips(client, 18, every=1) < 15  # 512 B/s over 10 s
+
+
+def test_a_slow_reader_that_goes_on_reading_is_not_cut(launch, origin):
+    size = 4_000_000
+    origin.answer = reply(body=b"z" * size)
+    gateway = launch(origin, http={"write": "1s"})
+    with gateway.connect(receive_buffer=8192) as client:
+        client.send(request_bytes())
+        client.wait_for(b"\r\n\r\n")
+        got, start = len(client.wire.buffer), time.monotonic()
+        while time.monotonic() - start < 4:  # some 200 KB/s, several times the timeout
+            got += len(client.sock.recv(4096))
+            time.sleep(0.02)
+        while got < size:
+            piece = client.sock.recv(1 << 20)
+            assert piece, f"cut after {got} of {size} bytes"
+            got += len(piece)

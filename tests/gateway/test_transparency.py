@@ -267,3 +267,22 @@ def test_the_upstream_gets_its_own_host_where_preserve_host_is_off(launch, origi
     launch(origin, upstreams={"main": {"url": origin.url, "preserve_host": False}}).ask(host="open.example.com")
     assert origin.last().fields.get("Host") == f"127.0.0.1:{origin.port}"
     assert origin.last().fields.get("X-Forwarded-Host") == "open.example.com"
+
+
+def test_fields_named_in_connection_go_whatever_their_name(plain):
+    gateway, origin = plain
+    origin.answer = reply(fields={"Connection": "Server, Cache-Control", "Server": "s", "Cache-Control": "no-store"})
+    response = gateway.ask(
+        fields={
+            "Connection": "Cookie, Cache-Control, Host, Authorization, Via",
+            "Cookie": "a=b",
+            "Cache-Control": "no-cache",
+            "Authorization": "Bearer x",
+            "Via": "1.1 before",
+        }
+    )
+    got = origin.last().fields
+    assert "Cookie" not in got and "Cache-Control" not in got
+    # What the gateway sets or may decide by stays (http G2).
+    assert got.get("Authorization") == "Bearer x" and got.get("Host") and "before" in got.joined("Via")
+    assert "Server" not in response.fields and "Cache-Control" not in response.fields

@@ -42,8 +42,9 @@ Exchange::~Exchange() = default;
 
 Exchange::State Exchange::begin(const Plan& plan, ClientSide& client) {
   plan_ = plan;
-  sent_ = staged_ = bytes_sent_ = body_sent_ = 0;
+  sent_ = staged_ = taken_ = exchanged_ = body_sent_ = 0;
   written_ = upload_stopped_ = continue_sent_ = retrying_ = answer_done_ = reusable_ = answer_seen_ = false;
+  answer_sent_ = fresh_only_ = false;
   replayable_ = true;
   upload_done_ = client.body.done();
   attempts_ = status_ = interim_ = 0;
@@ -51,7 +52,7 @@ Exchange::State Exchange::begin(const Plan& plan, ClientSide& client) {
   keep_alive_ = plan.keep_alive;
   started_ = first_byte_ = loop_.now();
   stage_ = Stage::kConnecting;
-  const std::uint32_t running = plan_.upstream->shared->running.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t running = plan_.upstream->shared->running->fetch_add(1, std::memory_order_relaxed);
   if (running >= plan_.upstream->config().max_running) {
     plan_.upstream->counters->overloaded.add();
     return fail(kOverloaded);
@@ -66,7 +67,7 @@ Exchange::State Exchange::choose_upstream(ClientSide& client) {
   UpstreamHost& host = plan_.upstream->choose(loop_.now(), failed_host_);
   written_ = answer_seen_ = false;
   sent_ = 0;
-  if (attempts_ == 1) connection_ = take_idle(host);
+  if (attempts_ == 1 && !fresh_only_) connection_ = take_idle(host);
   stage_ = connection_ ? Stage::kExchanging : Stage::kConnecting;
   if (!connection_) {
     connection_ = host.connect();
@@ -74,7 +75,7 @@ Exchange::State Exchange::choose_upstream(ClientSide& client) {
       failed_host_ = &host;
       host.failed(loop_.now());
       plan_.upstream->counters->connect_failures.add();
-      return upstream_lost(client, /*nothing_written=*/true, kUnreachable);
+      return upstream_lost(client, kUnreachable);
     }
     plan_.upstream->counters->connects.add();
   }
@@ -102,7 +103,7 @@ Exchange::State Exchange::connecting(ClientSide& client) {
   }
   plan_.upstream->counters->connect_failures.add();
   connection_->host().failed(loop_.now());
-  return upstream_lost(client, /*nothing_written=*/true, kUnreachable);
+  return upstream_lost(client, kUnreachable);
 }
 
 bool Exchange::is_idempotent() const {
@@ -119,21 +120,30 @@ bool Exchange::is_idempotent() const {
 }
 
 bool Exchange::may_retry(bool nothing_written) const {
-  if (attempts_ > 1 || !replayable_ || status_ != 0) return false;
-  const std::uint32_t running = plan_.upstream->shared->running.load(std::memory_order_relaxed);
-  if (plan_.upstream->retrying >= std::max(kLeastRetries, running / kRetryShare)) return false;
-  return nothing_written || (is_idempotent() && !answer_seen_ && upload_done_);
+  if (attempts_ > 1 || !replayable_ || answer_seen_) return false;
+  return nothing_written || (is_idempotent() && upload_done_);
 }
 
-Exchange::State Exchange::upstream_lost(ClientSide& client, bool nothing_written, const Problem& problem) {
-  if (connection_) failed_host_ = &connection_->host();
+bool Exchange::has_retry_left() const {
+  const std::uint32_t running = plan_.upstream->shared->running->load(std::memory_order_relaxed);
+  return plan_.upstream->retrying < std::max(kLeastRetries, running / kRetryShare);
+}
+
+// The connection is of no use. One that was idle and had ended says nothing about its host, and a fresh one takes
+// over at no expense.
+Exchange::State Exchange::upstream_lost(ClientSide& client, const Problem& problem) {
+  const bool was_idle = connection_ && connection_->reused() && !answer_seen_;
+  if (connection_ && !was_idle) failed_host_ = &connection_->host();
   drop_connection();
-  if (!may_retry(nothing_written)) return fail(problem);
-  retrying_ = true;
-  ++plan_.upstream->retrying;
-  plan_.upstream->counters->retries.add();
+  if (!may_retry(!written_) || (!was_idle && !has_retry_left())) return fail(problem);
+  fresh_only_ = true;
+  if (was_idle && !written_) --attempts_;  // nothing was attempted
+  if (!was_idle) {
+    retrying_ = true;
+    ++plan_.upstream->retrying;
+    plan_.upstream->counters->retries.add();
+  }
   upload_stopped_ = false;
-  pieces_.clear();
   return choose_upstream(client);
 }
 
@@ -151,7 +161,7 @@ Exchange::State Exchange::fail(const Problem& problem) {
 void Exchange::finish() {
   if (stage_ == Stage::kIdle) return;
   stage_ = Stage::kIdle;
-  plan_.upstream->shared->running.fetch_sub(1, std::memory_order_relaxed);
+  plan_.upstream->shared->running->fetch_sub(1, std::memory_order_relaxed);
   if (retrying_) --plan_.upstream->retrying;
   if (connection_ && answer_done_ && upload_done_ && reusable_ && sent_ == out_.size()) {
     UpstreamHost& host = connection_->host();
@@ -175,6 +185,20 @@ bool Exchange::upstream_blocks() const {
   return stage_ == Stage::kConnecting || (connection_ && sent_ < out_.size() && !connection_->stream().writable());
 }
 
+std::uint64_t Exchange::progress(const ClientSide& client) const {
+  switch (awaits(client)) {
+    case Awaits::kConnect:
+      return static_cast<std::uint64_t>(attempts_);
+    case Awaits::kUpstream:
+      return exchanged_;
+    case Awaits::kClientBody:
+      return client.received;
+    case Awaits::kClientReads:
+      break;
+  }
+  return taken_;
+}
+
 nanoseconds Exchange::upstream_timeout() const {
   const config::UpstreamTimeouts& timeouts = plan_.upstream->config().timeouts;
   return stage_ == Stage::kConnecting ? timeouts.connect : timeouts.response;
@@ -185,7 +209,7 @@ Exchange::State Exchange::time_out(const ClientSide& client) {
     case Awaits::kClientReads:
       return State::kGone;
     case Awaits::kClientBody:
-      return fail(kSlowBody);
+      return body_too_slow();
     case Awaits::kConnect:
       connection_->host().failed(loop_.now());
       [[fallthrough]];
@@ -195,6 +219,8 @@ Exchange::State Exchange::time_out(const ClientSide& client) {
   plan_.upstream->counters->timeouts.add();
   return fail(kTooSlow);
 }
+
+Exchange::State Exchange::body_too_slow() { return fail(kSlowBody); }
 
 Exchange::State Exchange::advance(ClientSide& client) {
   moved_ = false;
@@ -226,6 +252,7 @@ Exchange::State Exchange::upload(ClientSide& client) {
       if (sent.bytes == 0) return State::kWaiting;
       written_ = moved_ = true;
       sent_ += sent.bytes;
+      exchanged_ += sent.bytes;
       if (sent_ < out_.size()) return State::kWaiting;
     }
     if (upload_done_) return State::kWaiting;
@@ -284,6 +311,7 @@ Exchange::State Exchange::download(ClientSide& client) {
     const auto sent = client.output.flush();
     if (sent.status == Transfer::kBroken) return State::kGone;
     moved_ |= sent.bytes > 0;
+    taken_ += sent.bytes;
     if (!client.output.empty()) return State::kWaiting;
     if (answer_done_) return State::kAnswered;
     if (round == kRoundsPerTurn) {
@@ -293,10 +321,24 @@ Exchange::State Exchange::download(ClientSide& client) {
     const auto got = connection_->stream().receive(scratch_.upstream_in());
     if (got.status == Transfer::kWouldBlock) return State::kWaiting;
     moved_ = true;
-    const State state = got.status == Transfer::kDone ? take_input(client, {scratch_.upstream_in().data(), got.bytes})
-                                                      : upstream_ended(client, got.status == Transfer::kEnded);
+    exchanged_ += got.bytes;
+    State state = State::kWaiting;
+    if (got.status != Transfer::kDone) {
+      state = upstream_ended(client, got.status == Transfer::kEnded);
+    } else if (!written_) {
+      state = spoken_unasked(client);
+    } else {
+      state = take_input(client, {scratch_.upstream_in().data(), got.bytes});
+    }
     if (state != State::kWaiting || !connection_ || stage_ != Stage::kExchanging) return state;
   }
+}
+
+// An answer before any request belongs to nobody, or to somebody else.
+Exchange::State Exchange::spoken_unasked(ClientSide& client) {
+  plan_.upstream->counters->broken_answers.add();
+  if (!connection_->reused()) connection_->host().failed(loop_.now());
+  return upstream_lost(client, kBrokenAnswer);
 }
 
 Exchange::State Exchange::take_input(ClientSide& client, std::string_view received) {
@@ -364,7 +406,8 @@ Exchange::State Exchange::begin_answer(const http::ResponseHead& head, ClientSid
   status_ = head.status;
   framing_ = client_framing(head, plan_.minor_version);
   answer_body_ = MessageBody(head.body);
-  reusable_ = head.keep_alive && !head.stray_body;
+  // An answer to half a request may be the answer to something else.
+  reusable_ = head.keep_alive && !head.stray_body && upload_done_ && sent_ == out_.size();
   if (!upload_done_ && head.status >= 300) upload_stopped_ = true;  // nobody waits for the rest
   const bool rest_is_small = client.body.done() || client.body.announced() <= kDrainable;
   keep_alive_ = plan_.keep_alive && framing_ != ClientFraming::kUntilClose && rest_is_small;
@@ -384,7 +427,7 @@ Exchange::State Exchange::take_body(ClientSide& client, std::string_view& input)
     const auto step = answer_body_.next(input);
     if (step.state == Parsed::kRejected) {
       plan_.upstream->counters->broken_answers.add();
-      if (bytes_sent_ == 0) status_ = 0;  // the head has not left yet: an honest answer is still possible
+      if (!answer_sent_) status_ = 0;  // the head has not left yet: an honest answer is still possible
       return fail(kBrokenAnswer);
     }
     input.remove_prefix(step.consumed);
@@ -423,8 +466,8 @@ Exchange::State Exchange::upstream_ended(ClientSide& client, bool in_order) {
   reusable_ = false;
   if (status_ == 0) {
     if (answer_seen_) plan_.upstream->counters->broken_answers.add();
-    if (!answer_seen_) connection_->host().failed(loop_.now());
-    return upstream_lost(client, !written_, kBrokenAnswer);
+    if (!answer_seen_ && !connection_->reused()) connection_->host().failed(loop_.now());
+    return upstream_lost(client, kBrokenAnswer);
   }
   if (!in_order || !answer_body_.ends_with_connection()) return State::kCut;
   scratch_.out.clear();
@@ -433,9 +476,11 @@ Exchange::State Exchange::upstream_ended(ClientSide& client, bool in_order) {
 }
 
 Exchange::State Exchange::send_to_client(ClientSide& client, std::string_view bytes) {
-  bytes_sent_ += bytes.size();
+  answer_sent_ |= status_ != 0;
   moved_ = true;
-  return client.output.append(bytes).status == Transfer::kBroken ? State::kGone : State::kWaiting;
+  const auto sent = client.output.append(bytes);
+  taken_ += sent.bytes;
+  return sent.status == Transfer::kBroken ? State::kGone : State::kWaiting;
 }
 
 }  // namespace weir::gateway

@@ -69,6 +69,8 @@ class Exchange {
   State advance(ClientSide& client);
   // The time for what it waits for has run out.
   State time_out(const ClientSide& client);
+  // The client's body comes too slowly.
+  State body_too_slow();
   // The end, however it came: the upstream's connection goes back to the pool or is dropped.
   void finish();
 
@@ -87,7 +89,12 @@ class Exchange {
   nanoseconds upstream_timeout() const;
   // The request cannot go on because the upstream does not take it.
   bool upstream_blocks() const;
-  bool moved() const { return moved_; }  // the last advance made progress
+  // Changes whenever there is progress in what it waits for.
+  std::uint64_t progress(const ClientSide& client) const;
+  // The body of the request is still to come, and it is not the upstream that holds it up.
+  bool waits_for_body() const { return stage_ == Stage::kExchanging && !upload_done_ && !upload_stopped_; }
+  // The client was never told to go on and may not send its body.
+  bool body_withheld() const { return plan_.expects_continue && !continue_sent_ && !upload_done_; }
   bool keep_alive() const { return keep_alive_; }
   int status() const { return status_; }                  // of the answer that was begun; 0: none
   std::uint64_t body_sent() const { return body_sent_; }  // payload bytes of the answer
@@ -104,7 +111,8 @@ class Exchange {
   State connecting(ClientSide& client);
   bool is_idempotent() const;
   bool may_retry(bool nothing_written) const;
-  State upstream_lost(ClientSide& client, bool nothing_written, const Problem& problem);
+  bool has_retry_left() const;
+  State upstream_lost(ClientSide& client, const Problem& problem);
   State fail(const Problem& problem);
   void drop_connection();
 
@@ -113,6 +121,7 @@ class Exchange {
   void stage(std::string_view payload, const MessageBody& body);
 
   State download(ClientSide& client);
+  State spoken_unasked(ClientSide& client);
   State take_input(ClientSide& client, std::string_view received);
   State take_head(ClientSide& client, std::string_view& input);
   State begin_answer(const http::ResponseHead& head, ClientSide& client);
@@ -141,6 +150,7 @@ class Exchange {
   bool upload_stopped_ = false;
   bool continue_sent_ = false;
   bool retrying_ = false;
+  bool fresh_only_ = false;  // an idle connection was of no use
   int attempts_ = 0;
   const UpstreamHost* failed_host_ = nullptr;
 
@@ -149,7 +159,9 @@ class Exchange {
   io::Buffer pieces_;                             // received, but not complete enough to be used
   MessageBody answer_body_;
   ClientFraming framing_ = ClientFraming::kNone;
-  std::uint64_t bytes_sent_ = 0;
+  bool answer_sent_ = false;     // some of the final answer is on its way to the client
+  std::uint64_t taken_ = 0;      // bytes that the client took
+  std::uint64_t exchanged_ = 0;  // bytes that the upstream took or gave
   std::uint64_t body_sent_ = 0;
   int status_ = 0;
   int interim_ = 0;

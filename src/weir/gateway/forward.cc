@@ -30,6 +30,11 @@ constexpr std::uint64_t kRequestDropped =
 constexpr std::uint64_t kClaims = bits(FieldId::kXForwardedHost, FieldId::kXForwardedPort, FieldId::kXForwardedProto,
                                        FieldId::kXRealIp, FieldId::kTrueClientIp, FieldId::kCfConnectingIp);
 
+// A sender cannot have these removed by naming them in Connection: the gateway sets them, or decides by them.
+constexpr std::uint64_t kNotNamedAway =
+    kClaims | bits(FieldId::kAuthorization, FieldId::kDate, FieldId::kHost, FieldId::kTraceparent,
+                   FieldId::kTracestate, FieldId::kVia, FieldId::kXRequestId);
+
 constexpr std::size_t kMostForwardedFor = 32;
 constexpr int kMostLoops = 10;
 constexpr std::string_view kPseudonym = "weir";
@@ -155,7 +160,7 @@ void write_request_head(Text& out, const http::RequestHead& request, const Forwa
   }
   copy_lines(out, request, [&](const Field& field) {
     if (in(dropped, field.id)) return false;
-    if (!request.names_fields || field.id != FieldId::kOther) return true;
+    if (!request.names_fields || in(kNotNamedAway, field.id)) return true;
     const std::string_view name = field.name(request.bytes);
     return context.identifier.is_identity_field(name) || !named_in_connection(request, name);
   });
@@ -228,7 +233,7 @@ void append_response_head(Text& out, const http::ResponseHead& response, ClientF
   if (tells_length) dropped &= ~bits(FieldId::kContentLength);
   copy_lines(out, response, [&](const Field& field) {
     if (in(dropped, field.id)) return false;
-    return !response.names_fields || field.id != FieldId::kOther ||
+    return !response.names_fields || in(kNotNamedAway, field.id) ||
            !named_in_connection(response, field.name(response.bytes));
   });
   if (!response.has(FieldId::kDate)) out.append("Date: ").append(context.date).append("\r\n");

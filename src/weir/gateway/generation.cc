@@ -19,12 +19,22 @@ std::string authority_of(const config::Endpoint& endpoint) {
   return endpoint.port == 80 ? host : host + ":" + std::to_string(endpoint.port);
 }
 
+// What is under way to an upstream counts whatever configuration it began with.
+std::shared_ptr<std::atomic<std::uint32_t>> running_of(const Generation* previous, const std::string& upstream) {
+  if (previous != nullptr) {
+    for (const auto& known : previous->upstreams) {
+      if (known->config.name == upstream) return known->running;
+    }
+  }
+  return std::make_shared<std::atomic<std::uint32_t>>(0);
+}
+
 }  // namespace
 
-Generation::Generation(config::Config configuration, std::uint64_t generation_number, store::MemoryStore& store,
+Generation::Generation(config::Config configuration, const Generation* previous, store::MemoryStore& store,
                        Resolver& resolver)
     : config(std::move(configuration)),
-      number(generation_number),
+      number(previous == nullptr ? 1 : previous->number + 1),
       rules(rules_of(config.http)),
       router(config),
       identifier(config),
@@ -33,6 +43,7 @@ Generation::Generation(config::Config configuration, std::uint64_t generation_nu
   for (const config::Upstream& upstream : config.upstreams) {
     auto shared = std::make_shared<SharedUpstream>();
     shared->config = upstream;
+    shared->running = running_of(previous, upstream.name);
     shared->authority = authority_of(upstream.endpoints.front());
     for (const config::Endpoint& endpoint : upstream.endpoints)
       shared->endpoints.push_back(resolver.resolve(endpoint));

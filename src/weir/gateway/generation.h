@@ -20,8 +20,8 @@
 namespace weir::gateway {
 
 struct Generation {
-  Generation(config::Config configuration, std::uint64_t generation_number, store::MemoryStore& store,
-             Resolver& resolver);
+  // `previous`: the generation that it replaces, or null.
+  Generation(config::Config configuration, const Generation* previous, store::MemoryStore& store, Resolver& resolver);
 
   config::Config config;
   std::uint64_t number;

@@ -157,7 +157,8 @@ State Session::handle_request() {
 
 // An answer of our own, before anything of the body was read.
 State Session::answer_verdict(const http::RequestHead& head, const Verdict& verdict) {
-  const bool body_is_here = input_.view().size() - parser().consumed() >= head.body.length;
+  const bool body_is_here = body_.done() || (head.body.kind == http::BodyKind::kLength &&
+                                             input_.view().size() - parser().consumed() >= head.body.length);
   if (!rest_can_be_drained() || (head.expects_continue && !body_is_here)) keep_alive_ = false;
   if (verdict.kind == Verdict::Kind::kProblem && verdict.problem.ends_connection) keep_alive_ = false;
   input_.consume(parser().consumed());
@@ -231,19 +232,19 @@ State Session::check_client(State state) {
   if (stream_.peer_ended() && gone_deadline_ == Instant::max()) {
     gone_deadline_ = worker_.loop().now() + kHalfClosedGrace;
   }
-  if (body_is_too_slow()) return exchange_->time_out(side_);
+  if (body_is_too_slow()) return exchange_->body_too_slow();
   arm_exchange();
   return State::kWaiting;
 }
 
 bool Session::body_is_too_slow() {
   const Instant now = worker_.loop().now();
-  if (exchange_->upstream_blocks()) {  // then it is not the client that is slow
+  if (exchange_->upstream_blocks() || !exchange_->waits_for_body()) {  // then it is not the client that is slow
     pace_began_ = now;
     pace_bytes_ = received_;
     return false;
   }
-  if (now - pace_began_ < kPaceWindow || exchange_->awaits(side_) != Exchange::Awaits::kClientBody) return false;
+  if (now - pace_began_ < kPaceWindow) return false;
   const std::uint64_t least = std::uint64_t{generation_->shared->config.http.body_min_rate} * kPaceWindow.count();
   const bool slow = received_ - pace_bytes_ < least;
   pace_began_ = now;
@@ -253,13 +254,15 @@ bool Session::body_is_too_slow() {
 
 void Session::arm_exchange() {
   const auto awaits = exchange_->awaits(side_);
-  if (exchange_->moved() || awaits != awaits_ || exchange_deadline_ == Instant::max()) {
+  const std::uint64_t progress = exchange_->progress(side_);
+  if (progress != progress_ || awaits != awaits_ || exchange_deadline_ == Instant::max()) {
     const config::Http& http = generation_->shared->config.http;
     nanoseconds timeout = exchange_->upstream_timeout();
     if (awaits == Exchange::Awaits::kClientBody) timeout = http.body_timeout;
     if (awaits == Exchange::Awaits::kClientReads) timeout = http.write_timeout;
     exchange_deadline_ = worker_.loop().now() + timeout;
     awaits_ = awaits;
+    progress_ = progress;
   }
   timer_.set(std::min(exchange_deadline_, gone_deadline_));
 }
@@ -271,7 +274,8 @@ void Session::settle(State state) {
     const Problem& problem = exchange_->problem();
     // A fault of the body leaves the connection out of step.
     const bool body_fault = problem.status < 500;
-    answer_fault(problem, keep_alive_ && !body_fault && rest_can_be_drained());
+    const bool in_step = !body_fault && rest_can_be_drained() && !exchange_->body_withheld();
+    answer_fault(problem, keep_alive_ && in_step && !worker_.draining());
     return;
   }
   if (state == State::kAnswered) keep_alive_ = exchange_->keep_alive();
@@ -346,7 +350,11 @@ void Session::arm_write() {
 
 // What is left of an answer; then on to the next request, or to the end.
 Session::Next Session::flush() {
-  if (!cut_ && output_.flush().status == Transfer::kBroken) cut_ = true;
+  if (!cut_) {
+    const auto sent = output_.flush();
+    if (sent.status == Transfer::kBroken) cut_ = true;
+    if (sent.bytes > 0) arm_write();
+  }
   if (!cut_ && !output_.empty()) {
     if (!timed_out()) return Next::kWait;
     cut_ = true;
@@ -382,9 +390,10 @@ Session::Next Session::linger() {
   if (resets_ || cut_) return Next::kEnd;
   if (!lingering_) {
     const bool quiet = body_.done() && input_.empty() && !stream_.readable();
-    if (quiet) return Next::kEnd;
+    const bool was_idle = keep_alive_;  // it ends without an answer that says so
+    if (quiet && (was_idle || stream_.peer_ended())) return Next::kEnd;
     stream_.shutdown_send();
-    timer_.set(worker_.loop().now() + kDrainTime);
+    timer_.set(worker_.loop().now() + (worker_.draining() ? kDrainTime / 2 : kDrainTime));
     lingering_ = true;
     drained_ = 0;
   }
@@ -400,7 +409,7 @@ Session::Next Session::linger() {
 void Session::begin_drain() {
   if (exchange_) {
     exchange_->end_connection();
-  } else {
+  } else if (!head_begun_ && output_.empty() && !lingering_) {
     timer_.set(worker_.loop().now() + kDrainIdle);
   }
 }

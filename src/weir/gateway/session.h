@@ -88,6 +88,7 @@ class Session final : public io::Retired {
   Instant pace_began_{};  // of the window in which the body's rate is measured
   std::uint64_t pace_bytes_ = 0;
   Exchange::Awaits awaits_{};
+  std::uint64_t progress_ = 0;  // of what it waits for
   std::uint64_t received_ = 0;  // bytes of the current body
   std::uint64_t drained_ = 0;
   std::uint32_t requests_ = 0;

@@ -28,12 +28,18 @@ UpstreamHost::~UpstreamHost() {
 }
 
 std::unique_ptr<UpstreamConnection> UpstreamHost::take_idle() {
-  if (idle_.empty()) return nullptr;
-  auto connection = std::move(idle_.back());
-  idle_.pop_back();
-  connection->stream_.observe(nullptr);
-  connection->reused_ = true;
-  return connection;
+  while (!idle_.empty()) {
+    auto connection = std::move(idle_.back());
+    idle_.pop_back();
+    if (!connection->stream_.readable() && !connection->stream_.peer_ended()) {
+      connection->stream_.observe(nullptr);
+      connection->reused_ = true;
+      return connection;
+    }
+    connection->stream_.close();
+    loop_.retire(std::move(connection));
+  }
+  return nullptr;
 }
 
 std::unique_ptr<UpstreamConnection> UpstreamHost::connect() {

@@ -28,7 +28,7 @@ struct SharedUpstream {
   config::Upstream config;
   std::string authority;  // for Host where the client's is not passed on: that of the first endpoint
   std::vector<std::shared_ptr<const ResolvedEndpoint>> endpoints;
-  std::atomic<std::uint32_t> running{0};  // requests under way, all workers
+  std::shared_ptr<std::atomic<std::uint32_t>> running;  // requests under way, all workers and generations
 };
 
 class UpstreamConnection final : public io::Retired, private io::Observer {
@@ -58,7 +58,7 @@ class UpstreamHost {
       : loop_(loop), metrics_(metrics), endpoint_(std::move(endpoint)) {}
   ~UpstreamHost();
 
-  // An idle connection, or null.
+  // An idle connection of which no event says that it has ended or spoken, or null.
   std::unique_ptr<UpstreamConnection> take_idle();
   // A connection that begins to connect, or null when that is impossible at once. Tries the addresses in turn.
   std::unique_ptr<UpstreamConnection> connect();

@@ -11,7 +11,7 @@
 namespace weir::io {
 Stream::Stream(EventLoop& loop, Descriptor socket, Observer* observer, Phase phase)
     : loop_(loop), observer_(observer), socket_(std::move(socket)), writable_(phase == Phase::kConnected) {
-  if (!loop_.watch(socket_.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, *this)) break_off();
+  if (!loop_.watch(socket_.get(), EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET, *this)) break_off();
 }
 
 void Stream::break_off() {
@@ -49,8 +49,9 @@ Transferred Stream::received(std::int64_t result, std::size_t room) {
   wants_input_ = false;
   if (result > 0) {
     const auto bytes = static_cast<std::size_t>(result);
-    // A short read emptied the socket: the next edge tells of more. After the peer's end there is no further edge.
-    if (bytes < room && !peer_ended_) readable_ = false;
+    // A short read emptied the socket: the next edge tells of more. After the peer's end there is no further edge,
+    // and at urgent data every read stops.
+    if (bytes < room && !peer_ended_ && !urgent_) readable_ = false;
     return {Transfer::kDone, bytes};
   }
   if (result == 0) {
@@ -74,12 +75,12 @@ void Stream::received_ahead(std::int64_t result, std::span<const char> room) {
 }
 
 Transferred Stream::send(std::string_view bytes) {
-  if (broken_) return {Transfer::kBroken};
   if (sent_ > 0) return {Transfer::kDone, std::exchange(sent_, 0)};
+  if (broken_) return {Transfer::kBroken};
   if (!writable_) return {Transfer::kWouldBlock};
   unsent_ = bytes;
   if (observer_ == nullptr) {
-    sent(send_now(socket_.get(), bytes.data(), bytes.size()));
+    sent(send_now(socket_.get(), bytes.data(), bytes.size()), bytes.size());
     if (broken_) return {Transfer::kBroken};
     return {sent_ > 0 ? Transfer::kDone : Transfer::kWouldBlock, std::exchange(sent_, 0)};
   }
@@ -88,17 +89,21 @@ Transferred Stream::send(std::string_view bytes) {
   return {Transfer::kWouldBlock};
 }
 
-void Stream::sent(std::int64_t result) {
+// What came of `size` bytes, however many there would be to send by now.
+void Stream::sent(std::int64_t result, std::size_t size) {
   queued_ = false;
   if (result >= 0) {
     sent_ = static_cast<std::size_t>(result);
-    if (sent_ < unsent_.size()) writable_ = false;
+    if (sent_ < size) writable_ = false;  // an event will tell
   } else if (result == -EAGAIN) {
     writable_ = false;  // an event will tell
   } else if (result != -EINTR) {
     break_off();
   }
   unsent_ = {};
+}
+
+void Stream::notify() {
   if (observer_ != nullptr) observer_->notify();
 }
 
@@ -136,6 +141,7 @@ void Stream::close() {
 void Stream::on_events(std::uint32_t events) {
   if (!socket_.is_open()) return;
   if (events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) readable_ = true;
+  if (events & EPOLLPRI) urgent_ = true;
   if (events & EPOLLOUT) writable_ = true;
   if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) peer_ended_ = true;
   if (events & (EPOLLHUP | EPOLLERR)) hung_up_ = true;

@@ -74,7 +74,8 @@ class Stream final : public EventSink {
 
   Transferred received(std::int64_t result, std::size_t room);
   void received_ahead(std::int64_t result, std::span<const char> room);
-  void sent(std::int64_t result);
+  void sent(std::int64_t result, std::size_t size);
+  void notify();
   void deliver();
   void break_off();
 
@@ -90,6 +91,7 @@ class Stream final : public EventSink {
   bool readable_ = false;
   bool writable_ = true;
   bool peer_ended_ = false;
+  bool urgent_ = false;  // the other side has sent urgent data
   bool hung_up_ = false;
   bool broken_ = false;
   bool receive_failed_ = false;

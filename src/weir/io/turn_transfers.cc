@@ -63,8 +63,10 @@ void TurnTransfers::send_and_notify() {
                             .size = stream->unsent_.size()});
     }
     batch_.run(transfers_);
-    for (std::size_t i = 0; i < under_way_.size(); ++i) {
-      if (under_way_[i] != nullptr) under_way_[i]->sent(transfers_[i].result);
+    // Nobody acts before everybody knows: who looks after two streams must not see one of them out of date.
+    for (std::size_t i = 0; i < under_way_.size(); ++i) under_way_[i]->sent(transfers_[i].result, transfers_[i].size);
+    for (Stream* const& stream : under_way_) {  // one may close another, which is then null
+      if (stream != nullptr) stream->notify();
     }
     under_way_.clear();
   }

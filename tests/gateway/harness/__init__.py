@@ -4,7 +4,7 @@
 from .client import RawClient, request_bytes
 from .gateway import Gateway
 from .message import Cut, Fields, Malformed, Response, Silence
-from .origin import Exchange, Origin, reply, replay
+from .origin import Exchange, Hold, Origin, reply, replay
 from .poll import eventually, free_port
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Exchange",
     "Fields",
     "Gateway",
+    "Hold",
     "Malformed",
     "Origin",
     "RawClient",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gateway as a process: started with a configuration, asked for readiness, stopped by its id."""
 
+import contextlib
 import copy
 import json
 import os
@@ -133,6 +134,21 @@ class Gateway:
 
     def signal(self, number):
         self.process.send_signal(number)
+
+    @contextlib.contextmanager
+    def frozen(self):
+        """What happens meanwhile is found by the gateway all at once, in one turn of its loop."""
+        self.turn()
+        self.signal(signal.SIGSTOP)
+        eventually(lambda: "State:\tT" in Path(f"/proc/{self.process.pid}/status").read_text(), what="the stop")
+        try:
+            yield
+        finally:
+            self.signal(signal.SIGCONT)
+
+    def turn(self):
+        """Waits until the gateway (of one worker) has done what it had to do."""
+        assert self.ask("OPTIONS", "*").status == 204
 
     def exit_code(self, within=STOP_LIMIT):
         """Waits for the end of the process."""

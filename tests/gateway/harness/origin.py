@@ -124,6 +124,18 @@ def replay(data, close=True):
     return answer
 
 
+class Hold:
+    """An answer that waits until it is let go."""
+
+    def __init__(self):
+        self.go = threading.Event()
+
+    def __call__(self, exchange):
+        exchange.read_body()
+        self.go.wait(10)
+        reply(body=b"held")(exchange)
+
+
 class Origin:
     """Listens on a free port, or on a unix socket. `answer` may be changed while it runs."""
 
