@@ -21,6 +21,8 @@ def refuses(gateway):
     try:
         RawClient(gateway.address).close()
         return False
+    except ConnectionResetError:  # it came between the last accept and the close
+        return False
     except ConnectionRefusedError:
         return True
 
