@@ -349,10 +349,13 @@ TEST(TokenBucketProperty, AFinerTickChangesNoAdmission) {
   for_each_trace([](const TokenBucket& limit, Random& random) {
     const auto [count, period, capacity, second] = limit.numbers();
     const std::int64_t factor = second == 1'000'000'000 ? 1 : between(random, 2, 1000);
-    const TokenBucket finer =
-        TokenBucket::create(
-            {.count = count, .period = period * factor, .capacity = capacity, .ticks_per_second = second * factor})
-            .value();
+    // Reduced, a period may be below the millisecond that a rate must be written with.
+    const std::int64_t whole = period >= second ? 1 : (second + (1000 * period) - 1) / (1000 * period);
+    const TokenBucket finer = TokenBucket::create({.count = count * whole,
+                                                   .period = period * whole * factor,
+                                                   .capacity = capacity,
+                                                   .ticks_per_second = second * factor})
+                                  .value();
     Trace trace(random, limit);
     State state{};
     State finer_state{};
