@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 
 import pytest
@@ -138,3 +139,28 @@ def test_the_log_is_complete_when_the_process_ends(launch, origin):
         assert [client.response().status for _ in range(200)] == [200] * 200
     gateway.stop()
     assert len(gateway.access_log(200)) == 200
+
+
+def test_a_message_that_is_no_request_has_nothing_of_the_one_before(launch, origin):
+    gateway = launch(origin, workers=1)
+    assert gateway.ask().status == 200
+    assert gateway.ask(host=None).status == 400
+    served, rejected = (flat(entry) for entry in gateway.access_log(2))
+    assert "upstream_ms" in served and "upstream_ms" not in rejected and "upstream" not in rejected
+
+
+def test_a_lost_upstream_is_named_and_counted(launch, origin):
+    origin.answer = lambda exchange: (exchange.read_body(), exchange.close())
+    gateway = launch(origin)
+    assert gateway.ask("POST", "/", body=b"x").status == 502
+    assert gateway.access_log(1)[0]["upstream"] == origin.url
+    assert gateway.metrics().total("weir_upstream_events_total", event="closed") == 1
+
+
+def test_a_log_that_cannot_be_opened_anew_is_told(launch, origin, tmp_path):
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    gateway = launch(origin, log={"access": str(folder / "access.log")})
+    shutil.rmtree(folder)
+    gateway.signal(signal.SIGUSR1)
+    eventually(lambda: "cannot open the access log" in gateway.errors(), what="the message")

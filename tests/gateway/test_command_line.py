@@ -102,6 +102,18 @@ def test_help_is_no_error(weir, arguments):
     assert done.returncode == 0 and "sage" in done.stdout
 
 
+def test_help_lists_the_commands(weir):
+    done = weir("help")
+    assert done.returncode == 0
+    assert all(command in done.stdout for command in ("run", "check", "schema", "echo", "version")), done.stdout
+
+
+def test_an_unknown_way_to_move_bytes_is_told_the_ways_there_are(weir):
+    done = weir("run", "--io", "magic", "weir.yaml")
+    assert done.returncode == 2
+    assert all(word in done.stderr for word in ("magic", "auto", "epoll", "io_uring")), done.stderr
+
+
 def test_a_good_file_passes_the_check(weir):
     done = weir("check", "weir.yaml", config=GOOD.format(port=8080))
     assert done.returncode == 0 and not done.stderr, done

@@ -144,6 +144,32 @@ def test_a_host_whose_idle_connections_ended_is_not_left_out(launch):
         assert all(served[at] > before[at] for at in (one, other)), (before, served)
 
 
+# A request that was written may have been acted on: sending it again is what the budget is for.
+def test_written_requests_are_sent_again_within_the_budget_only(launch, upstream):
+    gateway = start(launch, upstream)
+    clients, links = pooled(gateway, upstream, 20)
+    for client in clients:
+        client.send(request_bytes("GET", "/again"))
+    for link in links:
+        assert head(link)
+    gateway.turn()
+    with gateway.frozen():
+        for link in links:
+            link.close()
+    again = 0
+    upstream.listener.settimeout(1)
+    with contextlib.suppress(TimeoutError):
+        while fresh := upstream.accept():
+            upstream.listener.settimeout(1)
+            head(fresh)
+            again += 1
+            fresh.sendall(OK)
+    assert 3 <= again <= 4  # one in five, at least three
+    statuses = sorted(client.response().status for client in clients)
+    assert statuses == [200] * again + [502] * (20 - again)
+    assert gateway.metrics().total("weir_upstream_events_total", event="retry") == again
+
+
 class Hesitant(RawUpstream):
     """Lets the gateway wait for its connection, so that the upstream is there before a byte of the request is."""
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time limits towards clients, slow clients, and what happens when descriptors run out (http M2-M4, M7, M8)."""
 
+import contextlib
+import socket
+import threading
 import time
 
 import pytest
@@ -236,3 +239,51 @@ def test_a_slow_reader_that_goes_on_reading_is_not_cut(launch, origin):
             piece = client.sock.recv(1 << 20)
             assert piece, f"cut after {got} of {size} bytes"
             got += len(piece)
+
+
+def test_an_upstream_that_takes_a_body_slowly_but_steadily_is_not_too_slow(launch):
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as upstream:
+        size = 700_000
+        got = []
+
+        def serve():
+            link = upstream.accept()[0]
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
+            taken = 0
+            while taken < size:
+                taken += len(link.recv(8192))
+                time.sleep(0.04)  # some 200 KB a second
+            got.append(taken)
+            link.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+        threading.Thread(target=serve, daemon=True).start()
+        url = f"http://127.0.0.1:{upstream.getsockname()[1]}"
+        gateway = launch(url, upstreams={"main": {"url": url, "timeouts": {"response": "1s"}}})
+        with gateway.connect(timeout=20) as client:
+            assert client.ask("POST", "/", body=b"x" * size).status == 200
+        assert got and got[0] >= size
+
+
+def test_a_client_is_not_slow_when_it_is_the_upstream_that_stalls(launch):
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as upstream:
+        size = 20_000_000
+        go_on = threading.Event()
+
+        def serve():
+            link = upstream.accept()[0]
+            link.recv(1000)
+            go_on.wait(20)
+            taken = 1000
+            while taken < size:
+                taken += len(link.recv(1 << 20))
+            link.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+        threading.Thread(target=serve, daemon=True).start()
+        gateway = launch(f"http://127.0.0.1:{upstream.getsockname()[1]}")
+        with gateway.connect(timeout=30) as client:
+            sending = threading.Thread(target=client.send, args=(request_bytes("POST", "/", body=b"x" * size),))
+            sending.start()
+            assert client.is_quiet(12)  # longer than the window in which a body's rate is measured
+            go_on.set()
+            sending.join()
+            assert client.response("POST").status == 200

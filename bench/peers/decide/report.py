@@ -17,7 +17,10 @@ CASES = {
     "two_limits_announced": "weir, prefetched",
     "two_limits_with_the_fingerprint": "weir, with the fingerprint",
     "the_whole_way": "weir, charge to decision",
+    "a_refusal": "weir, refused by the second",
+    "a_sweep": "weir, one account swept",
 }
+PER_ACCOUNT = {"a_sweep"}  # one run of these visits every account
 
 
 def of_benchmark(document):
@@ -30,13 +33,17 @@ def of_benchmark(document):
         case, *arguments = name.split("/")
         if case not in CASES:
             continue
+        accounts = int(arguments[0])
+        size = repeated[0].get("bytes/account")
         yield {
             "limiter": CASES[case],
-            "accounts": int(arguments[0]),
+            "accounts": accounts,
             "threads": repeated[0]["threads"],
             # Processor time of all threads over all their decisions: a busy machine matters less.
-            "ns": round(statistics.median(run["cpu_time"] for run in repeated), 1),
-            "bytes_per_account": round(repeated[0]["bytes/account"]),
+            "ns": round(
+                statistics.median(run["cpu_time"] for run in repeated) / (accounts if case in PER_ACCOUNT else 1), 1
+            ),
+            "bytes_per_account": None if size is None else round(size),
         }
 
 
@@ -61,7 +68,7 @@ def print_table(results):
         slower = f'{r["ns"] / base["ns"]:.1f}' if base else ""
         # A single account pays for the empty table, which says nothing.
         size, larger = "", ""
-        if r["accounts"] > 1:
+        if r["accounts"] > 1 and r["bytes_per_account"] is not None:
             size = f'{r["bytes_per_account"]:,}'
             larger = f'{r["bytes_per_account"] / base["bytes_per_account"]:.1f}' if base else ""
         print(f'| {r["limiter"]} | {r["accounts"]:,} | {r["threads"]} | {r["ns"]:,.1f} | {slower} | {size} | {larger} |')

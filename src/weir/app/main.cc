@@ -3,7 +3,6 @@
 // The command line.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <map>
 #include <string>
 
 #include "weir/app/commands.h"
@@ -11,18 +10,21 @@
 
 namespace {
 
-using weir::io::SocketCalls;
-
 struct Arguments {
   std::string file;
-  SocketCalls io = SocketCalls::kAuto;
+  std::string io = "auto";
   std::string address = "127.0.0.1:9000";
   bool json = false;
 };
 
+weir::io::SocketCalls socket_calls(const std::string& word) {
+  if (word == "epoll") return weir::io::SocketCalls::kSingle;
+  return word == "io_uring" ? weir::io::SocketCalls::kBatched : weir::io::SocketCalls::kAuto;
+}
+
 int dispatch(const CLI::App& app, const Arguments& arguments) {
   using namespace weir::app;
-  if (app.got_subcommand("run")) return run_gateway(arguments.file, arguments.io);
+  if (app.got_subcommand("run")) return run_gateway(arguments.file, socket_calls(arguments.io));
   if (app.got_subcommand("check")) return check_configuration(arguments.file, arguments.json);
   if (app.got_subcommand("schema")) return print_schema();
   if (app.got_subcommand("echo")) return run_echo(arguments.address);
@@ -30,7 +32,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
     std::printf("weir %.*s\n", static_cast<int>(weir::kVersion.size()), weir::kVersion.data());
     return kDone;
   }
-  std::fputs(app.help().c_str(), stdout);
+  std::fputs(app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal).c_str(), stdout);
   return kDone;
 }
 
@@ -42,12 +44,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   auto* run = app.add_subcommand("run", "Run the gateway; SIGHUP reloads, SIGTERM drains and ends");
   run->add_option("FILE", arguments.file, "The configuration")->required();
-  const std::map<std::string, SocketCalls> io_names{
-      {"auto", SocketCalls::kAuto}, {"epoll", SocketCalls::kSingle}, {"io_uring", SocketCalls::kBatched}};
   run->add_option("--io", arguments.io,
                   "Receives and sends: batched by io_uring, one system call each, or (auto) batched where the kernel "
                   "allows it")
-      ->transform(CLI::CheckedTransformer(io_names).description("auto|epoll|io_uring"))
+      ->check(CLI::IsMember({"auto", "epoll", "io_uring"}))
       ->option_text("auto|epoll|io_uring");
   auto* check = app.add_subcommand("check", "Report every fault of a configuration; exit code 78 when there is one");
   check->add_option("FILE", arguments.file, "The configuration")->required();

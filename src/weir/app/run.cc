@@ -70,7 +70,7 @@ void reload(const std::string& file, gateway::Gateway& gateway) {
   if (!loaded) {
     print(loaded.error());
     gateway.reload_failed();
-    log_error("reload refused: {} has {} errors; the configuration in force stays", file, loaded.error().size());
+    log_error("reload refused: {} has faults ({}); the configuration in force stays", file, loaded.error().size());
     return;
   }
   print(loaded->warnings);

@@ -108,7 +108,7 @@ Parsed<std::string> parse_identity_header(std::string_view text) {
   return parse_header_name(text);
 }
 
-constexpr const char* kTokenPattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
+constexpr const char* kHeaderPattern = "^[!#$%&'*+.^`|~0-9A-Za-z-]+$";
 
 }  // namespace
 
@@ -176,13 +176,20 @@ Type<EndpointPattern> endpoint_pattern() {
 
 Parsed<std::string> parse_header_name(std::string_view text) {
   if (!is_token(text)) return fault(fmt::format("'{}' is not the name of a header field", text));
+  if (text.contains('_')) {
+    std::string with_dashes(text);
+    std::ranges::replace(with_dashes, '_', '-');
+    return fault(
+        fmt::format("'{}' never arrives: fields with '_' in their names are refused (http: underscores)", text),
+        fmt::format("did you mean '{}'?", with_dashes));
+  }
   return std::string(text);
 }
 
-Type<std::string> header_name() { return text("the name of a header field", kTokenPattern, parse_header_name); }
+Type<std::string> header_name() { return text("the name of a header field", kHeaderPattern, parse_header_name); }
 
 Type<std::string> identity_header_name() {
-  return text("the name of a header field", kTokenPattern, parse_identity_header);
+  return text("the name of a header field", kHeaderPattern, parse_identity_header);
 }
 
 Parsed<std::string> parse_attribute(std::string_view text) {
@@ -218,6 +225,10 @@ Parsed<PerAttribute> parse_per(std::string_view text) {
                 std::ranges::all_of(name, [](char c) { return c > 0x20 && c < 0x7f && c != '&' && c != '='; })
           : is_token(name);
   if (!valid) return fault(fmt::format("'{}' is not a valid name after '{}:'", name, kind));
+  if (source == From::kHeader) {
+    return then(parse_header_name(name),
+                [](const std::string& header) { return PerAttribute{From::kHeader, header}; });
+  }
   return PerAttribute{source, std::string(name)};
 }
 

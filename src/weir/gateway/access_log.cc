@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "weir/base/log.h"
+
 namespace weir::gateway {
 namespace {
 
@@ -67,7 +69,9 @@ void AccessLog::run() {
     wake_.wait_for(lock, kFlushInterval, [this] { return stopping_; });
     lock.unlock();
     if (reopen_.exchange(false) && target_ != "stdout") {
-      if (auto file = open_target(target_)) file_ = std::move(*file);
+      auto file = open_target(target_);
+      if (file) file_ = std::move(*file);
+      if (!file) log_error("{}; lines still go to the file that was open", file.error().message);
     }
     write_pending();
     lock.lock();

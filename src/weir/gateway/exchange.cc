@@ -48,7 +48,7 @@ Exchange::State Exchange::begin(const Plan& plan, ClientSide& client) {
   replayable_ = true;
   upload_done_ = client.body.done();
   attempts_ = status_ = interim_ = 0;
-  failed_host_ = nullptr;
+  host_ = failed_host_ = nullptr;
   keep_alive_ = plan.keep_alive;
   started_ = first_byte_ = loop_.now();
   stage_ = Stage::kConnecting;
@@ -65,6 +65,7 @@ Exchange::State Exchange::begin(const Plan& plan, ClientSide& client) {
 Exchange::State Exchange::choose_upstream(ClientSide& client) {
   ++attempts_;
   UpstreamHost& host = plan_.upstream->choose(loop_.now(), failed_host_);
+  host_ = &host;
   written_ = answer_seen_ = false;
   sent_ = 0;
   if (attempts_ == 1 && !fresh_only_) connection_ = take_idle(host);
@@ -72,7 +73,6 @@ Exchange::State Exchange::choose_upstream(ClientSide& client) {
   if (!connection_) {
     connection_ = host.connect();
     if (!connection_) {
-      failed_host_ = &host;
       host.failed(loop_.now());
       plan_.upstream->counters->connect_failures.add();
       return upstream_lost(client, kUnreachable);
@@ -129,16 +129,18 @@ bool Exchange::has_retry_left() const {
   return plan_.upstream->retrying < std::max(kLeastRetries, running / kRetryShare);
 }
 
-// The connection is of no use. One that was idle and had ended says nothing about its host, and a fresh one takes
-// over at no expense.
+// The connection is of no use. Where it had been idle and nothing was written, nothing was attempted: a fresh one
+// takes over at no expense.
 Exchange::State Exchange::upstream_lost(ClientSide& client, const Problem& problem) {
-  const bool was_idle = connection_ && connection_->reused() && !answer_seen_;
-  if (connection_ && !was_idle) failed_host_ = &connection_->host();
+  const bool was_reused = connection_ && connection_->reused();
+  const bool at_no_expense = was_reused && !written_;
+  if (!was_reused) failed_host_ = host_;
   drop_connection();
-  if (!may_retry(!written_) || (!was_idle && !has_retry_left())) return fail(problem);
+  if (!may_retry(!written_) || (!at_no_expense && !has_retry_left())) return fail(problem);
   fresh_only_ = true;
-  if (was_idle && !written_) --attempts_;  // nothing was attempted
-  if (!was_idle) {
+  if (at_no_expense) {
+    --attempts_;
+  } else {
     retrying_ = true;
     ++plan_.upstream->retrying;
     plan_.upstream->counters->retries.add();
@@ -161,6 +163,8 @@ Exchange::State Exchange::fail(const Problem& problem) {
 void Exchange::finish() {
   if (stage_ == Stage::kIdle) return;
   stage_ = Stage::kIdle;
+  started_ = first_byte_ = {};
+  host_ = nullptr;
   plan_.upstream->shared->running->fetch_sub(1, std::memory_order_relaxed);
   if (retrying_) --plan_.upstream->retrying;
   if (connection_ && answer_done_ && upload_done_ && reusable_ && sent_ == out_.size()) {
@@ -466,6 +470,7 @@ Exchange::State Exchange::upstream_ended(ClientSide& client, bool in_order) {
   reusable_ = false;
   if (status_ == 0) {
     if (answer_seen_) plan_.upstream->counters->broken_answers.add();
+    if (!answer_seen_ && written_) plan_.upstream->counters->closed.add();
     if (!answer_seen_ && !connection_->reused()) connection_->host().failed(loop_.now());
     return upstream_lost(client, kBrokenAnswer);
   }

@@ -100,7 +100,7 @@ class Exchange {
   std::uint64_t body_sent() const { return body_sent_; }  // payload bytes of the answer
   nanoseconds upstream_time() const { return first_byte_ - started_; }
   std::string_view upstream_address() const {
-    return connection_ ? connection_->host().endpoint().endpoint().text : std::string_view{};
+    return host_ == nullptr ? std::string_view{} : host_->endpoint().endpoint().text;
   }
 
  private:
@@ -152,6 +152,7 @@ class Exchange {
   bool retrying_ = false;
   bool fresh_only_ = false;  // an idle connection was of no use
   int attempts_ = 0;
+  const UpstreamHost* host_ = nullptr;  // that was tried last
   const UpstreamHost* failed_host_ = nullptr;
 
   // Towards the client.

@@ -177,6 +177,7 @@ class MetricsReport {
     };
     add("connect", upstream.connects);
     add("connect_failure", upstream.connect_failures);
+    add("closed", upstream.closed);
     add("broken_answer", upstream.broken_answers);
     add("timeout", upstream.timeouts);
     add("retry", upstream.retries);

@@ -59,6 +59,7 @@ class ServiceCounters {
 struct UpstreamCounters {
   OwnedCounter connects;
   OwnedCounter connect_failures;
+  OwnedCounter closed;  // a connection ended before an answer began
   OwnedCounter broken_answers;
   OwnedCounter timeouts;
   OwnedCounter retries;

@@ -2,6 +2,7 @@
 #include "weir/gateway/session.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "weir/gateway/worker.h"
 
@@ -129,6 +130,7 @@ State Session::handle_request() {
   gone_deadline_ = Instant::max();
   pace_began_ = began_;
   pace_bytes_ = 0;
+  body_held_up_ = false;
   head_only_ = head.method_id == http::Method::kHead;
   minor_version_ = head.minor_version;
   keep_alive_ = head.keep_alive && requests_ < generation_->shared->config.http.max_requests && !worker_.draining();
@@ -239,7 +241,9 @@ State Session::check_client(State state) {
 
 bool Session::body_is_too_slow() {
   const Instant now = worker_.loop().now();
-  if (exchange_->upstream_blocks() || !exchange_->waits_for_body()) {  // then it is not the client that is slow
+  // What was held up by the upstream, if only until a moment ago, does not make the client slow.
+  const bool held_up = exchange_->upstream_blocks() || !exchange_->waits_for_body();
+  if (std::exchange(body_held_up_, held_up) || held_up) {
     pace_began_ = now;
     pace_bytes_ = received_;
     return false;

@@ -95,7 +95,8 @@ class Session final : public io::Retired {
   route::ServiceIndex service_ = Verdict::kNoService;
   std::uint8_t minor_version_ = 1;
   bool head_only_ = false;
-  bool head_begun_ = false;  // its deadline runs
+  bool head_begun_ = false;    // its deadline runs
+  bool body_held_up_ = false;  // not by the client, when last looked at
   bool keep_alive_ = true;
   bool lingering_ = false;
   bool resets_ = false;  // ends with a reset

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "weir/io/stream.h"
+
 namespace weir::io {
 namespace {
 
@@ -51,11 +53,9 @@ Result<Descriptor> open_listener(const SocketAddress& address, Sharing sharing) 
     remove_stale_file(address);
   } else {
     ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    // Accepted sockets inherit these. The kernel holds at most so much that a slow reader has not let it send, so
-    // that what it takes shows as progress; urgent data is data like any other.
-    const int unsent = 65536;
+    // Accepted sockets inherit these. Urgent data is data like any other.
     ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
+    limit_unsent(socket.get());
     ::setsockopt(socket.get(), SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
     if (sharing != Sharing::kAlone) ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
     if (address.family() == AF_INET6) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);

@@ -25,9 +25,15 @@ std::optional<Descriptor> Stream::start_connect(const SocketAddress& address) {
   if (!address.is_unix()) {
     const int on = 1;
     ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    limit_unsent(socket.get());
   }
   if (::connect(socket.get(), address.get(), address.size()) != 0 && errno != EINPROGRESS) return std::nullopt;
   return socket;
+}
+
+void limit_unsent(int socket) {
+  const int most = 131072;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &most, sizeof most);
 }
 
 Transferred Stream::receive(std::span<char> room) {

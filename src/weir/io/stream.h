@@ -30,6 +30,10 @@ struct Transferred {
   std::size_t bytes = 0;
 };
 
+// The kernel holds at most so much of a TCP stream that the other side has not let it send, so that what a slow
+// reader takes shows as progress soon. Sockets accepted from a listener inherit it.
+void limit_unsent(int socket);
+
 class Stream final : public EventSink {
  public:
   enum class Phase : std::uint8_t { kConnected, kConnecting };

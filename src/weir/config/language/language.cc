@@ -14,11 +14,13 @@ bool has_api_key_caller(const Config& config) {
 }
 
 void check_addresses(Reader& reader, const Fields& fields, Config& config) {
-  if (!fields.has("admin") || !config.admin || !fields.good("admin")) return;
+  if (!config.admin || !fields.good("admin")) return;
   for (const Listener& listener : config.listeners) {
     if (listener.address.text != config.admin->address.text || is_any_port(listener.address)) continue;
-    reader.report.error(fields.place("admin"),
-                        fmt::format("admin and a listener have the same address '{}'", listener.address.text));
+    const bool is_default = !fields.has("admin");
+    reader.report.error(fields.place(is_default ? "listeners" : "admin"),
+                        fmt::format("admin and a listener have the same address '{}'", listener.address.text),
+                        is_default ? "this is where admin listens by default; give it another address" : "");
   }
 }
 

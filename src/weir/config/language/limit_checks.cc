@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "weir/config/http_types.h"
 #include "weir/config/rate.h"
 
 namespace weir::config {
@@ -25,12 +26,12 @@ void report_absent(Reader& reader, const Place& place, const std::string& name) 
                       attribute_suggestion(reader, name));
 }
 
-void check_per(Reader& reader, const Fields& fields, const Limit& limit) {
-  const Node& list = *fields.find("per");
-  for (std::size_t i = 0; i < limit.per.size(); ++i) {
-    const PerAttribute& per = limit.per[i];
-    if (per.source != PerAttribute::Source::kAttribute || reader.scope.has_attribute(per.name)) continue;
-    report_absent(reader, list.items[i]->place, per.name);
+// Looks at the items that can be read, even if another one cannot.
+void check_per(Reader& reader, const Fields& fields) {
+  for (const auto& item : fields.find("per")->items) {
+    const auto per = parse_per(item->text);
+    if (!per || per->source != PerAttribute::Source::kAttribute || reader.scope.has_attribute(per->name)) continue;
+    report_absent(reader, item->place, per->name);
   }
 }
 
@@ -200,7 +201,7 @@ void check_match(Reader& reader, const Fields& fields, const Limit& limit) {
 }
 
 void check_attributes(Reader& reader, const Fields& fields, const Limit& limit) {
-  if (readable(fields, "per")) check_per(reader, fields, limit);
+  if (fields.has("per")) check_per(reader, fields);
   if (readable(fields, "only_if")) check_only_if(reader, fields, limit);
   if (readable(fields, "by")) check_by(reader, fields, limit);
 }
