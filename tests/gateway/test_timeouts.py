@@ -281,9 +281,12 @@ def test_a_client_is_not_slow_when_it_is_the_upstream_that_stalls(launch):
         threading.Thread(target=serve, daemon=True).start()
         gateway = launch(f"http://127.0.0.1:{upstream.getsockname()[1]}")
         with gateway.connect(timeout=30) as client:
-            sending = threading.Thread(target=client.send, args=(request_bytes("POST", "/", body=b"x" * size),))
+            sock = client.sock.dup()  # whose timeout is its own
+            sock.settimeout(30)
+            sending = threading.Thread(target=sock.sendall, args=(request_bytes("POST", "/", body=b"x" * size),))
             sending.start()
             assert client.is_quiet(12)  # longer than the window in which a body's rate is measured
             go_on.set()
             sending.join()
+            sock.close()
             assert client.response("POST").status == 200

@@ -45,6 +45,7 @@ Exchange::State Exchange::begin(const Plan& plan, ClientSide& client) {
   sent_ = staged_ = taken_ = exchanged_ = body_sent_ = 0;
   written_ = upload_stopped_ = continue_sent_ = retrying_ = answer_done_ = reusable_ = answer_seen_ = false;
   answer_sent_ = fresh_only_ = false;
+  in_kernel_ = SIZE_MAX;
   replayable_ = true;
   upload_done_ = client.body.done();
   attempts_ = status_ = interim_ = 0;
@@ -218,10 +219,20 @@ Exchange::State Exchange::time_out(const ClientSide& client) {
       connection_->host().failed(loop_.now());
       [[fallthrough]];
     case Awaits::kUpstream:
+      if (upstream_still_takes()) return State::kWaiting;
       break;
   }
   plan_.upstream->counters->timeouts.add();
   return fail(kTooSlow);
+}
+
+// What was sent may still be on its way into a slow upstream, which is progress that only the kernel sees.
+bool Exchange::upstream_still_takes() {
+  if (answer_seen_ || !connection_) return false;
+  const std::size_t left = connection_->stream().unacknowledged();
+  if (left == 0 || left >= std::exchange(in_kernel_, left)) return false;
+  ++exchanged_;
+  return true;
 }
 
 Exchange::State Exchange::body_too_slow() { return fail(kSlowBody); }

@@ -114,6 +114,7 @@ class Exchange {
   bool has_retry_left() const;
   State upstream_lost(ClientSide& client, const Problem& problem);
   State fail(const Problem& problem);
+  bool upstream_still_takes();
   void drop_connection();
 
   State upload(ClientSide& client);
@@ -163,6 +164,7 @@ class Exchange {
   bool answer_sent_ = false;     // some of the final answer is on its way to the client
   std::uint64_t taken_ = 0;      // bytes that the client took
   std::uint64_t exchanged_ = 0;  // bytes that the upstream took or gave
+  std::size_t in_kernel_ = 0;    // of the request, when last looked at
   std::uint64_t body_sent_ = 0;
   int status_ = 0;
   int interim_ = 0;

@@ -222,7 +222,7 @@ State Session::continue_exchange() {
   const Instant now = worker_.loop().now();
   if (timed_out()) {
     if (now >= gone_deadline_) return State::kGone;
-    if (now >= exchange_deadline_) return exchange_->time_out(side_);
+    if (now >= exchange_deadline_) return check_client(exchange_->time_out(side_));
   }
   worker_.date();
   return check_client(exchange_->advance(side_));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/io/stream.h"
 
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -111,6 +113,12 @@ void Stream::sent(std::int64_t result, std::size_t size) {
 
 void Stream::notify() {
   if (observer_ != nullptr) observer_->notify();
+}
+
+std::size_t Stream::unacknowledged() const {
+  int bytes = 0;
+  if (::ioctl(socket_.get(), SIOCOUTQ, &bytes) != 0) return 0;
+  return static_cast<std::size_t>(bytes);
 }
 
 bool Stream::peek_ready() const {

@@ -54,6 +54,8 @@ class Stream final : public EventSink {
   // notified, and the next call tells how much was sent. Requires: `bytes` stay in place until the turn ends or the
   // next call, which replaces them and begins with the same bytes. A stream without observer sends at once.
   Transferred send(std::string_view bytes);
+  // Bytes that were sent and that the other side's system has not taken yet, as the socket itself tells.
+  std::size_t unacknowledged() const;
   // Asks the socket itself whether the other side has ended or spoken although no event told of it yet.
   bool peek_ready() const;
 
