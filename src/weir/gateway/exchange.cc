@@ -49,7 +49,7 @@ Exchange::State Exchange::begin(const Plan& plan, ClientSide& client) {
   replayable_ = true;
   upload_done_ = client.body.done();
   attempts_ = status_ = interim_ = 0;
-  host_ = failed_host_ = nullptr;
+  failed_host_ = host_ = nullptr;
   keep_alive_ = plan.keep_alive;
   started_ = first_byte_ = loop_.now();
   stage_ = Stage::kConnecting;
@@ -74,7 +74,6 @@ Exchange::State Exchange::choose_upstream(ClientSide& client) {
   if (!connection_) {
     connection_ = host.connect();
     if (!connection_) {
-      host.failed(loop_.now());
       plan_.upstream->counters->connect_failures.add();
       return upstream_lost(client, kUnreachable);
     }
@@ -103,7 +102,6 @@ Exchange::State Exchange::connecting(ClientSide& client) {
     return State::kWaiting;
   }
   plan_.upstream->counters->connect_failures.add();
-  connection_->host().failed(loop_.now());
   return upstream_lost(client, kUnreachable);
 }
 
@@ -120,9 +118,9 @@ bool Exchange::is_idempotent() const {
   }
 }
 
-bool Exchange::may_retry(bool nothing_written) const {
+bool Exchange::may_retry() const {
   if (attempts_ > 1 || !replayable_ || answer_seen_) return false;
-  return nothing_written || (is_idempotent() && upload_done_);
+  return !written_ || (is_idempotent() && upload_done_);
 }
 
 bool Exchange::has_retry_left() const {
@@ -135,9 +133,12 @@ bool Exchange::has_retry_left() const {
 Exchange::State Exchange::upstream_lost(ClientSide& client, const Problem& problem) {
   const bool was_reused = connection_ && connection_->reused();
   const bool at_no_expense = was_reused && !written_;
-  if (!was_reused) failed_host_ = host_;
+  if (!was_reused && !answer_seen_) {
+    host_->failed(loop_.now());
+    failed_host_ = host_;
+  }
   drop_connection();
-  if (!may_retry(!written_) || (!at_no_expense && !has_retry_left())) return fail(problem);
+  if (!may_retry() || (!at_no_expense && !has_retry_left())) return fail(problem);
   fresh_only_ = true;
   if (at_no_expense) {
     --attempts_;
@@ -168,7 +169,7 @@ void Exchange::finish() {
   host_ = nullptr;
   plan_.upstream->shared->running->fetch_sub(1, std::memory_order_relaxed);
   if (retrying_) --plan_.upstream->retrying;
-  if (connection_ && answer_done_ && upload_done_ && reusable_ && sent_ == out_.size()) {
+  if (connection_ && answer_done_ && reusable_) {
     UpstreamHost& host = connection_->host();
     host.put_back(std::move(connection_), plan_.upstream->config().timeouts.idle);
   }
@@ -217,7 +218,7 @@ Exchange::State Exchange::time_out(const ClientSide& client) {
       return body_too_slow();
     case Awaits::kConnect:
       connection_->host().failed(loop_.now());
-      [[fallthrough]];
+      break;
     case Awaits::kUpstream:
       if (upstream_still_takes()) return State::kWaiting;
       break;
@@ -352,7 +353,6 @@ Exchange::State Exchange::download(ClientSide& client) {
 // An answer before any request belongs to nobody, or to somebody else.
 Exchange::State Exchange::spoken_unasked(ClientSide& client) {
   plan_.upstream->counters->broken_answers.add();
-  if (!connection_->reused()) connection_->host().failed(loop_.now());
   return upstream_lost(client, kBrokenAnswer);
 }
 
@@ -482,7 +482,6 @@ Exchange::State Exchange::upstream_ended(ClientSide& client, bool in_order) {
   if (status_ == 0) {
     if (answer_seen_) plan_.upstream->counters->broken_answers.add();
     if (!answer_seen_ && written_) plan_.upstream->counters->closed.add();
-    if (!answer_seen_ && !connection_->reused()) connection_->host().failed(loop_.now());
     return upstream_lost(client, kBrokenAnswer);
   }
   if (!in_order || !answer_body_.ends_with_connection()) return State::kCut;

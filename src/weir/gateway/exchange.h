@@ -110,7 +110,7 @@ class Exchange {
   std::unique_ptr<UpstreamConnection> take_idle(UpstreamHost& host) const;
   State connecting(ClientSide& client);
   bool is_idempotent() const;
-  bool may_retry(bool nothing_written) const;
+  bool may_retry() const;
   bool has_retry_left() const;
   State upstream_lost(ClientSide& client, const Problem& problem);
   State fail(const Problem& problem);
@@ -153,7 +153,7 @@ class Exchange {
   bool retrying_ = false;
   bool fresh_only_ = false;  // an idle connection was of no use
   int attempts_ = 0;
-  const UpstreamHost* host_ = nullptr;  // that was tried last
+  UpstreamHost* host_ = nullptr;  // that was tried last
   const UpstreamHost* failed_host_ = nullptr;
 
   // Towards the client.
