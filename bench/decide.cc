@@ -9,10 +9,10 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "accounts.h"
 #include "weir/base/fingerprint.h"
 #include "weir/decide/decider.h"
 #include "weir/identity/identifier.h"
@@ -22,11 +22,8 @@
 #include "weir/route/router.h"
 #include "weir/store/memory/memory_store.h"
 
-namespace weir {
+namespace weir::bench {
 namespace {
-
-constexpr limit::Ticks kSecond = 1'000'000'000;
-constexpr std::size_t kVisits = 1 << 20;  // before the order repeats
 
 limit::Limit bucket(std::int64_t count, limit::Ticks period) {
   return limit::TokenBucket::create({.count = count, .period = period, .capacity = count}).value();
@@ -43,79 +40,44 @@ store::Layout two_limits() {
 
 constexpr std::array<store::Charge, 2> kCharges{{{.slot = 0}, {.slot = 1}}};
 
-std::string name_of(std::uint64_t account) { return "partner-" + std::to_string(account); }
-
-// A store with so many accounts, each of which was charged once, and an order to visit them in.
-struct Fixture {
-  explicit Fixture(std::uint64_t accounts) : kind(store.adopt(two_limits())) {
-    std::array<limit::Outcome, 2> outcomes;
-    for (std::uint64_t i = 0; i < accounts; ++i) {
-      names.push_back(name_of(i));
-      subjects.push_back(store.subject(names.back()));
-      store.acquire(kind, subjects.back(), kCharges, 0, outcomes);
-    }
-    std::mt19937_64 random(1);
-    for (std::size_t i = 0; i < kVisits; ++i) {
-      order.push_back(static_cast<std::uint32_t>(random() % accounts));
-      visits.push_back(subjects[order.back()]);
-    }
-  }
-
-  store::MemoryStore store{{.max_accounts = 10'000'000, .key = {{1, 2}}}};
-  store::MemoryStore::Kind kind;
-  std::vector<std::string> names;
-  std::vector<Fingerprint> subjects;
-  std::vector<std::uint32_t> order;  // of visits: indexes of names
-  std::vector<Fingerprint> visits;   // the same, as subjects
-};
-
-// One fixture at a time is kept, so that repetitions and thread counts share it.
-Fixture& fixture(std::uint64_t accounts) {
-  static std::unique_ptr<Fixture> current;
-  if (!current || current->subjects.size() != accounts) {
+// One store at a time is kept, so that repetitions and thread counts share it.
+Accounts& accounts(std::uint64_t count) {
+  static std::unique_ptr<Accounts> current;
+  if (!current || current->subjects.size() != count) {
     current.reset();
-    current = std::make_unique<Fixture>(accounts);
+    current = std::make_unique<Accounts>(two_limits(), std::vector(kCharges.begin(), kCharges.end()), count);
   }
   return *current;
 }
 
-Fixture* shared = nullptr;
+Accounts* shared = nullptr;
 
-void set_up(const benchmark::State& state) { shared = &fixture(static_cast<std::uint64_t>(state.range(0))); }
+void set_up(const benchmark::State& state) { shared = &accounts(static_cast<std::uint64_t>(state.range(0))); }
 
-void report(benchmark::State& state, const Fixture& at) {
+void report(benchmark::State& state) {
   if (state.thread_index() != 0) return;
-  const auto stats = at.store.stats();
-  const double bytes = static_cast<double>(stats.bytes) / static_cast<double>(stats.accounts);
-  state.counters["bytes/account"] = bytes;
-  state.counters["bytes/bucket"] = bytes / static_cast<double>(kCharges.size());
+  state.counters["bytes/account"] = shared->bytes_per_account();
+  state.counters["bytes/bucket"] = shared->bytes_per_account() / static_cast<double>(kCharges.size());
 }
 
-// Runs `decide(visit, now)`, a microsecond apart.
 template <class Decide>
-void run(benchmark::State& state, const Fixture& at, Decide decide) {
-  std::size_t next = static_cast<std::size_t>(state.thread_index()) * (kVisits / 2);
-  limit::Ticks now = kSecond;
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(decide(next % kVisits, now));
-    ++next;
-    now += 1000;
-  }
-  report(state, at);
+void run_and_report(benchmark::State& state, Decide decide) {
+  run(state, decide);
+  report(state);
 }
 
 void two_limits_of_a_known_subject(benchmark::State& state) {
   std::array<limit::Outcome, 2> outcomes;
-  run(state, *shared, [&](std::size_t visit, limit::Ticks now) {
-    return shared->store.acquire(shared->kind, shared->visits[visit], kCharges, now, outcomes);
+  run_and_report(state, [&](std::size_t visit, limit::Ticks now) {
+    return shared->store.acquire(shared->kind, shared->visits[visit], kCharges, limit::Call::at(now), outcomes);
   });
 }
 
 void two_limits_with_the_fingerprint(benchmark::State& state) {
   std::array<limit::Outcome, 2> outcomes;
-  run(state, *shared, [&](std::size_t visit, limit::Ticks now) {
+  run_and_report(state, [&](std::size_t visit, limit::Ticks now) {
     const Fingerprint subject = shared->store.subject(shared->names[shared->order[visit]]);
-    return shared->store.acquire(shared->kind, subject, kCharges, now, outcomes);
+    return shared->store.acquire(shared->kind, subject, kCharges, limit::Call::at(now), outcomes);
   });
 }
 
@@ -123,9 +85,9 @@ void two_limits_with_the_fingerprint(benchmark::State& state) {
 void two_limits_announced(benchmark::State& state) {
   constexpr std::size_t kAhead = 8;
   std::array<limit::Outcome, 2> outcomes;
-  run(state, *shared, [&](std::size_t visit, limit::Ticks now) {
+  run_and_report(state, [&](std::size_t visit, limit::Ticks now) {
     shared->store.prefetch(shared->kind, shared->visits[(visit + kAhead) % kVisits]);
-    return shared->store.acquire(shared->kind, shared->visits[visit], kCharges, now, outcomes);
+    return shared->store.acquire(shared->kind, shared->visits[visit], kCharges, limit::Call::at(now), outcomes);
   });
 }
 
@@ -133,8 +95,8 @@ void two_limits_announced(benchmark::State& state) {
 void a_refusal(benchmark::State& state) {
   std::array<limit::Outcome, 2> outcomes;
   const std::array<store::Charge, 2> charges{{{.slot = 0}, {.slot = 1, .cost = kPerHour}}};
-  run(state, *shared, [&](std::size_t visit, limit::Ticks) {
-    return shared->store.acquire(shared->kind, shared->visits[visit], charges, 0, outcomes);
+  run_and_report(state, [&](std::size_t visit, limit::Ticks) {
+    return shared->store.acquire(shared->kind, shared->visits[visit], charges, {}, outcomes);
   });
 }
 
@@ -159,10 +121,11 @@ void the_whole_way(benchmark::State& state) {
   const identity::Identifier identifier(config);
   store::MemoryStore store{{.max_accounts = 10'000'000, .key = {{1, 2}}}};
   const policy::Policy policy(config, router, identifier.names(), store);
-  const decide::Decider decider(store);
+  decide::Lines lines;
+  const decide::Decider decider(store, lines);
   const identity::testing::ParsedRequest request("GET /products/12345");
   const http::RequestHead& head = request.head();
-  const Fixture& names = *shared;
+  const Accounts& names = *shared;
 
   route::Route route;
   router.find(head.host, head.path, head.method, route);
@@ -174,19 +137,19 @@ void the_whole_way(benchmark::State& state) {
   const auto decide = [&](const std::string& partner, limit::Ticks now) {
     caller.attributes.set(identity::kPartner, partner);
     policy.charge(route, head, caller, charges);
-    decider.decide(charges, now, decision);
+    decider.decide(charges, limit::Call::at(now), decision);
     return decision.admitted;
   };
   for (std::size_t i = 0; i < partners; ++i) decide(names.names[i], 0);
-  run(state, names,
-      [&](std::size_t visit, limit::Ticks now) { return decide(names.names[names.order[visit]], now); });
+  run_and_report(state,
+                 [&](std::size_t visit, limit::Ticks now) { return decide(names.names[names.order[visit]], now); });
 }
 
 // One turn over all shards of a store in which nothing is full.
 void a_sweep(benchmark::State& state) {
   std::size_t swept = 0;
   for (auto _ : state) {
-    for (std::size_t i = 0; i < shared->store.shards(); ++i) benchmark::DoNotOptimize(shared->store.sweep(0));
+    for (std::size_t i = 0; i < shared->store.shards(); ++i) benchmark::DoNotOptimize(shared->store.sweep({}));
     swept += shared->subjects.size();
   }
   state.counters["per_account"] =
@@ -204,6 +167,6 @@ BENCHMARK(a_sweep)->Setup(set_up)->Arg(10'000)->Arg(1'000'000);
 BENCHMARK(a_fingerprint)->Arg(8)->Arg(20)->Arg(40);
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::bench
 
 BENCHMARK_MAIN();

@@ -34,6 +34,10 @@ MAY_INCLUDE = {
             "gateway", "admin"},
 }
 
+# limit/ and store/ are installed as a library of their own. Of base/ they get what links nothing: weir_core.
+CORE = {"base/result.h", "base/fingerprint.h"}
+LIBRARY = {"limit", "store"}
+
 
 @dataclasses.dataclass(frozen=True)
 class Vocabulary:
@@ -76,6 +80,7 @@ INCLUSIONS = (
               ("io/*", "base/ip.cc", *TESTS), "only io/ touches sockets"),
     Inclusion("io_uring", r"liburing\.h", ("io/transfer_batch.cc",), "only io/ knows how bytes are moved"),
     Inclusion("yaml", r"yaml-cpp/.*", ("config/*",), "only config/ reads YAML"),
+    Inclusion("time zones", r"cctz/.*", ("limit/civil_calendar.cc", "config/*", *TESTS), "civil time has one home"),
     Inclusion("json", r"nlohmann/.*", ("config/*", "admin/*", "app/*", *TESTS), "JSON is parsed at the edges only"),
     Inclusion("spdlog", r"spdlog/.*", ("base/*",), "everybody else logs through base/log.h"),
     Inclusion("prometheus", r"prometheus/.*", ("*/metrics.*", "admin/*", *TESTS), "counting needs base/counter.h only"),
@@ -95,7 +100,6 @@ NOTES = {"header size"}
 # (rule, path under src/weir): why it has to be so. May only shrink.
 EXCEPTIONS = {
     ("throw", "config/yaml.cc"): "carries a fault out of the YAML parser's callbacks; caught in the same file",
-    ("function size", "limit/golden_traces.h"): "a table of known answers that tests share",
 }
 
 LITERAL = re.compile(
@@ -146,6 +150,8 @@ def check_weir_include(path, line, target, files, may_include):
     elif other != own and other not in may_include.get(own, set()):
         allowed = ", ".join(sorted(may_include.get(own, set()))) or "nothing"
         yield Fault(path, line, "layers", f"{own}/ may not include {other}/ (it may include: {allowed})")
+    elif own in LIBRARY and other == "base" and target.removeprefix("weir/") not in CORE and not is_among(path, TESTS):
+        yield Fault(path, line, "library", f'"{target}": {own}/ is installed; of base/ it has only weir_core')
 
 
 def check_includes(path, text, files, may_include):

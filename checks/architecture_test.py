@@ -31,9 +31,17 @@ def faults_of(files, exceptions=None):
 class LayersTest(unittest.TestCase):
     def test_an_include_along_the_arrows_passes(self):
         self.assertEqual(faults_of({
-            "base/clock.h": header(),
-            "limit/limit.cc": source('#include "weir/base/clock.h"\n'),
+            "base/result.h": header(),
+            "limit/limit.cc": source('#include "weir/base/result.h"\n'),
         }), [])
+
+    def test_what_is_installed_as_a_library_includes_only_the_core_of_base(self):
+        self.assertEqual(faults_of({
+            "base/result.h": header(),
+            "base/log.h": header(),
+            "store/account.h": header('#include "weir/base/result.h"\n#include "weir/base/log.h"\n'),
+            "store/account_test.cc": source('#include "weir/base/log.h"\n'),
+        }), [("store/account.h", 4, "library")])
 
     def test_an_include_against_the_arrows_is_reported_at_its_line(self):
         self.assertEqual(faults_of({

@@ -105,6 +105,15 @@ limits:
     missing: share
     advertise: false
   - {name: 1, per: [address], rate: unlimited, by: {plan: {free: 3/250ms}}}
+  - {name: fixed, per: [address], rate: 5/s, algorithm: fixed_window, jitter: true}
+  - {name: sliding, per: [address], rate: 5/1day, algorithm: sliding_window, jitter: false, count: {status: [401, 5xx]}}
+  - {name: log, per: [address], rate: 5/min, algorithm: sliding_log, refund: {status: [304]}}
+  - {name: meter, per: [address], rate: 5/s, algorithm: leaky_bucket, burst: 9}
+  - {name: line, per: [address], rate: 5/s, algorithm: leaky_bucket, queue: 100, undelayed: 20}
+  - {name: running, per: [user], algorithm: concurrency, max: 50, lease: 1min, cost: {header: X-Cost, max: 5},
+     by: {plan: {free: 5, "1.5": unlimited}}}
+  - {name: month, per: [user], rate: 1000/month, algorithm: calendar, by: {plan: {free: 5/week, "1.5": 9/year}},
+     calendar: {zone: Asia/Seoul, anchor_day: 15, week_starts: sunday}, cost: {response_header: X_Cost, reserve: 0, max: 9}}
 store: {memory: {max_accounts: 1000}, gateways: 3}
 responses: {x_ratelimit: false, ratelimit: off, reset: delta, merge: off, refusal: {detail: "Wait {retry_after} s."}}
 log: {level: debug, access: off}
@@ -130,8 +139,21 @@ BAD = {
     "unknown key": SMALLEST + "limit: []\n",
     "unknown key deep": SMALLEST + "responses: {refusal: {text: x}}\n",
     "key of a later version": SMALLEST + "policies: {}\n",
-    "algorithm of a later version": SMALLEST
-    + "limits: [{name: a, per: [service], rate: 1/s, algorithm: sliding_window}]\n",
+    "algorithm": SMALLEST + "limits: [{name: a, per: [service], rate: 1/s, algorithm: gcra}]\n",
+    "neither rate nor max": SMALLEST + "limits: [{name: a, per: [service]}]\n",
+    "rate and max": SMALLEST + "limits: [{name: a, per: [service], rate: 1/s, max: 5, algorithm: concurrency}]\n",
+    "too many at once": SMALLEST + "limits: [{name: a, per: [service], max: 1000001, algorithm: concurrency}]\n",
+    "long queue": SMALLEST
+    + "limits: [{name: a, per: [service], rate: 1/s, algorithm: leaky_bucket, queue: 1000001}]\n",
+    "zone as a path": SMALLEST
+    + "limits: [{name: a, per: [service], rate: 1/day, algorithm: calendar, calendar: {zone: /etc/localtime}}]\n",
+    "anchor day": SMALLEST
+    + "limits: [{name: a, per: [service], rate: 1/month, algorithm: calendar, calendar: {anchor_day: 32}}]\n",
+    "status": SMALLEST + "limits: [{name: a, per: [service], rate: 1/s, count: {status: [600]}}]\n",
+    "class of statuses": SMALLEST + "limits: [{name: a, per: [service], rate: 1/s, refund: {status: [6xx]}}]\n",
+    "no status": SMALLEST + "limits: [{name: a, per: [service], rate: 1/s, refund: {status: []}}]\n",
+    "cost of both": SMALLEST
+    + "limits: [{name: a, per: [service], rate: 1/s, cost: {header: X, response_header: X}}]\n",
     "nothing": SMALLEST + "limits:\n",
     "number in quotes": SMALLEST + "workers: '4'\n",
     "number out of range": SMALLEST + "ipv6_prefix: 200\n",
@@ -141,7 +163,6 @@ BAD = {
     "duration without unit": SMALLEST + "shutdown: {timeout: 5}\n",
     "size": SMALLEST + "http: {max_head: 64KB}\n",
     "rate": SMALLEST + "limits: [{name: a, per: [service], rate: 5/fortnight}]\n",
-    "rate per month": SMALLEST + "limits: [{name: a, per: [service], rate: 5/month}]\n",
     "no name": SMALLEST + "limits: [{per: [service], rate: 5/s}]\n",
     "long name": SMALLEST + "limits: [{name: " + 129 * "a" + ", per: [service], rate: 5/s}]\n",
     "url and urls": SMALLEST.replace("url:", "urls: ['http://b:1'], url:"),

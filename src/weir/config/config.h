@@ -91,10 +91,14 @@ struct AddressBypass {
 };
 using Bypass = std::variant<HeaderBypass, AddressBypass>;
 
+// What a calendar quota is counted over. kNone: a period of a fixed length, whatever its name.
+enum class CivilUnit : std::uint8_t { kNone, kDay, kWeek, kMonth, kYear };
+
 // `count` per `period`; absent where `unlimited` was written. A count of 0 blocks: its burst is 0 too.
 struct Rate {
   std::int64_t count = 0;
-  nanoseconds period{};
+  nanoseconds period{};  // 0 of a month and a year, which have no fixed length: only for calendar quotas
+  CivilUnit civil = CivilUnit::kNone;  // `/day`, `/week`, `/month`, `/year`; not `/1day`
 
   bool operator==(const Rate&) const = default;
 };
@@ -122,19 +126,65 @@ struct HeaderCost {
   std::int64_t fallback = 1;
   std::int64_t max = 0;
 };
-using Cost = std::variant<std::int64_t, HeaderCost>;  // what one request costs
+// Known only from the answer: `reserve` is taken before, and what the answer says is settled after it.
+struct ResponseCost {
+  std::string header;
+  std::int64_t reserve = 1;
+  std::int64_t max = 0;  // the largest cost that is believed
+};
+using Cost = std::variant<std::int64_t, HeaderCost, ResponseCost>;  // what one request costs
 
 // One alternative of `by`: callers whose attribute has this value get this rate instead.
 struct ByRate {
   std::string attribute;
   std::string value;
-  std::optional<Rate> rate;  // absent: unlimited
+  std::optional<Rate> rate;  // absent: unlimited; always absent with concurrency
   std::int64_t burst = 0;
+  std::int64_t max = 0;    // of concurrency
+  bool unlimited = false;  // of concurrency: `unlimited` was written, so max and burst, 0 then, say nothing
 
   bool operator==(const ByRate&) const = default;
 };
 
-enum class Algorithm { kTokenBucket };
+// Status codes of answers, both ends included.
+struct StatusRange {
+  int first = 0;
+  int last = 0;
+
+  bool operator==(const StatusRange&) const = default;
+};
+
+// `count: {status: …}` and `refund: {status: …}`: which answers count, decided when they are there.
+struct CountedAnswers {
+  enum class Rule : std::uint8_t {
+    kAll,     // neither was written
+    kOnly,    // `count`: only answers with these codes
+    kAllBut,  // `refund`: answers with these codes are given back
+  };
+  Rule rule = Rule::kAll;
+  std::vector<StatusRange> statuses;  // not empty unless kAll
+
+  bool operator==(const CountedAnswers&) const = default;
+};
+
+// Key `calendar` of a limit.
+struct CivilCalendar {
+  std::string zone = "UTC";  // a time zone that exists on this machine
+  int anchor_day = 1;        // 1 to 31: the day of the month when a month begins, or its last day if it has fewer
+  std::chrono::weekday week_starts = std::chrono::Monday;
+
+  bool operator==(const CivilCalendar&) const = default;
+};
+
+enum class Algorithm {
+  kTokenBucket,
+  kFixedWindow,
+  kSlidingWindow,
+  kSlidingLog,
+  kLeakyBucket,
+  kConcurrency,
+  kCalendar
+};
 enum class Mode { kEnforce, kShadow };
 enum class StoreFailure { kOpen, kClosed, kLocal };
 enum class Missing { kSkip, kRefuse, kShare };
@@ -147,12 +197,19 @@ struct Limit {
   std::vector<PerAttribute> per;
   std::vector<EndpointPattern> match;  // empty: every request
   std::vector<std::size_t> services;   // indexes in Config::services; empty: all
-  std::optional<Rate> rate;            // absent: unlimited
-  std::int64_t burst = 0;              // capacity of the bucket; meaningless when unlimited
+  std::optional<Rate> rate;            // absent: unlimited; always absent with concurrency
+  std::int64_t burst = 0;              // of token_bucket, and of leaky_bucket without a queue; else the count
   Algorithm algorithm = Algorithm::kTokenBucket;
-  Cost cost = std::int64_t{1};
-  std::vector<ByRate> by;                    // in order, first match wins over `rate`
-  std::vector<std::string> only_if_missing;  // acts only on requests that lack all of these attributes
+  Cost cost = std::int64_t{1};                   // 1 with a queue; not from the answer with concurrency
+  bool jitter = false;                           // of fixed_window and sliding_window only
+  CivilCalendar calendar;                        // of calendar only; its rates all have a civil unit
+  std::int64_t queue = 0;                        // of leaky_bucket: places to wait in line; 0: no line
+  std::int64_t undelayed = 0;                    // of these, how many need not wait; at most `queue`
+  std::int64_t max = 0;                          // of concurrency: requests at the same time
+  nanoseconds lease = std::chrono::seconds(30);  // of concurrency: of a slot whose holder vanished
+  CountedAnswers counted;                        // not with concurrency nor a queue
+  std::vector<ByRate> by;                        // in order, first match wins over `rate`
+  std::vector<std::string> only_if_missing;      // acts only on requests that lack all of these attributes
   Mode mode = Mode::kEnforce;
   StoreFailure on_store_failure = StoreFailure::kOpen;
   Missing missing = Missing::kSkip;

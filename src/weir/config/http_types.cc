@@ -108,6 +108,7 @@ Parsed<std::string> parse_identity_header(std::string_view text) {
   return parse_header_name(text);
 }
 
+constexpr const char* kAnyHeaderPattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
 constexpr const char* kHeaderPattern = "^[!#$%&'*+.^`|~0-9A-Za-z-]+$";
 
 }  // namespace
@@ -187,6 +188,14 @@ Parsed<std::string> parse_header_name(std::string_view text) {
 }
 
 Type<std::string> header_name() { return text("the name of a header field", kHeaderPattern, parse_header_name); }
+
+Type<std::string> response_header_name() {
+  const auto parse = [](std::string_view text) -> Parsed<std::string> {
+    if (!is_token(text)) return fault(fmt::format("'{}' is not the name of a header field", text));
+    return std::string(text);
+  };
+  return text("the name of a header field", kAnyHeaderPattern, parse);
+}
 
 Type<std::string> identity_header_name() {
   return text("the name of a header field", kHeaderPattern, parse_identity_header);

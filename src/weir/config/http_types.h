@@ -26,6 +26,8 @@ Type<EndpointPattern> endpoint_pattern();
 // The name of a header field, RFC 9110 section 5.1.
 Parsed<std::string> parse_header_name(std::string_view text);
 Type<std::string> header_name();
+// One of an answer: upstreams may use '_', which is refused in requests.
+Type<std::string> response_header_name();
 // One that may say who the caller is: not one that frames or routes the message.
 Type<std::string> identity_header_name();
 

@@ -62,14 +62,37 @@ TEST(SchemaTest, DefaultsAreThoseOfTheReader) {
 }
 
 TEST(SchemaTest, OnlyWhatThisVersionActsOnIsListed) {
-  const Json properties = limit_schema()["properties"];
-  for (const char* key : {"calendar", "jitter", "queue", "undelayed", "max", "lease", "count", "refund"}) {
-    EXPECT_FALSE(properties.contains(key)) << key;
-  }
-  EXPECT_EQ(properties["algorithm"]["anyOf"][0]["enum"], Json({"token_bucket"}));
   EXPECT_FALSE(schema()["properties"].contains("policies"));
+  EXPECT_FALSE(schema()["properties"].contains("service"));
   EXPECT_FALSE(schema()["properties"]["store"]["properties"].contains("redis"));
   EXPECT_EQ(schema()["properties"]["callers"]["items"]["oneOf"].size(), 2u);
+}
+
+TEST(SchemaTest, ALimitHasEveryAlgorithmAndTheKeysThatGoWithThem) {
+  const Json properties = limit_schema()["properties"];
+  EXPECT_EQ(properties["algorithm"]["anyOf"][0]["enum"],
+            Json({"token_bucket", "fixed_window", "sliding_window", "sliding_log", "leaky_bucket", "concurrency",
+                  "calendar"}));
+  EXPECT_EQ(properties["algorithm"]["default"], "token_bucket");
+  EXPECT_EQ(properties["jitter"]["default"], false);
+  EXPECT_EQ(properties["queue"]["default"], 0);
+  EXPECT_EQ(properties["undelayed"]["default"], 0);
+  EXPECT_EQ(properties["lease"]["default"], "30s");
+  EXPECT_FALSE(properties["max"].contains("default"));
+  const Json calendar = properties["calendar"]["properties"];
+  EXPECT_EQ(calendar["zone"]["default"], "UTC");
+  EXPECT_EQ(calendar["anchor_day"]["default"], 1);
+  EXPECT_EQ(calendar["week_starts"]["default"], "monday");
+  for (const char* key : {"count", "refund"}) {
+    EXPECT_EQ(properties[key]["required"], Json({"status"})) << key;
+    EXPECT_FALSE(properties[key].contains("default")) << key;
+  }
+}
+
+TEST(SchemaTest, ALimitNeedsARateOrAMax) {
+  EXPECT_EQ(limit_schema()["required"], Json({"name", "per"}));
+  EXPECT_EQ(limit_schema()["oneOf"],
+            Json::array({{{"required", Json::array({"rate"})}}, {{"required", Json::array({"max"})}}}));
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ class Fields {
   Place place(std::string_view name) const;
   // Absent, or present without fault.
   bool good(std::string_view name) const { return std::ranges::find(bad_, name) == bad_.end(); }
+  // Present without fault.
+  bool readable(std::string_view name) const { return has(name) && good(name); }
   void mark_bad(std::string_view name) { bad_.push_back(name); }
 
  private:

@@ -35,7 +35,8 @@ TEST(AllocationTest, ADecisionAllocatesNothing) {
   const identity::Identifier identifier(config);
   store::MemoryStore store({.max_accounts = 1'000});
   const policy::Policy policy(config, router, identifier.names(), store);
-  const Decider decider(store);
+  Lines lines;
+  const Decider decider(store, lines);
   const identity::testing::ParsedRequest request(
       "POST /products/12345?x=1&team=a%20team%20with%20a%20rather%20long%20name",
       {"X-Api-Key: a-key-that-is-longer-than-a-small-string",
@@ -56,7 +57,7 @@ TEST(AllocationTest, ADecisionAllocatesNothing) {
     caller.attributes.set(identity::kEndpoint, router.patterns()[route.endpoint].text);
     caller.attributes.set(identity::kMethod, head.method);
     policy.charge(route, head, caller, charges);
-    decider.decide(charges, 1'000'000'000 + round, decision);
+    decider.decide(charges, limit::Call::at(1'000'000'000 + round), decision);
     ASSERT_TRUE(decision.admitted);
     ASSERT_EQ(decision.outcomes.size(), 5U);
     if (round == 0) after_first = allocations;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <span>
+#include <variant>
+
+#include "weir/decide/order.h"
 
 namespace weir::decide {
 namespace {
@@ -15,86 +18,141 @@ void append_outcomes(const policy::Charges& charges, const policy::AccountCharge
                      const std::vector<limit::Outcome>& outcomes, std::vector<LimitOutcome>& to) {
   for (std::uint32_t at = 0; at < account.count; ++at) {
     const policy::ChargedLimit& charged = charges.limits[account.first + at];
-    to.push_back({charged.limit, charged.variant, outcomes[at]});
+    to.push_back({charged.limit, charged.variant, charged.breadth, outcomes[at]});
   }
 }
 
-// Whether `a` binds rather than `b`: of refusing limits the one that no wait helps, then the one with the longest
-// wait; of admitting ones the one with the least remaining, then the one that takes longest to be full. Otherwise
-// neither, so that configuration order decides.
-bool binds_before(const LimitOutcome& a, const LimitOutcome& b) {
-  const limit::Outcome& x = a.outcome;
-  const limit::Outcome& y = b.outcome;
-  if (x.admitted != y.admitted) return !x.admitted;
-  if (x.admitted) return x.remaining != y.remaining ? x.remaining < y.remaining : x.reset_after > y.reset_after;
-  if (!x.retry_after || !y.retry_after) return !x.retry_after && y.retry_after;
-  return *x.retry_after > *y.retry_after;
+bool stands_in_line(const policy::ChargedLimit& charged) {
+  return charged.info != nullptr && charged.info->variants[charged.variant].holds<limit::LeakyBucket>();
 }
 
-void order_outcomes(std::vector<LimitOutcome>& outcomes) {
-  std::ranges::sort(outcomes, {}, &LimitOutcome::limit);
-  const auto binding = std::ranges::min_element(outcomes, binds_before);
-  if (binding != outcomes.end()) std::rotate(outcomes.begin(), binding, binding + 1);
+limit::Call call_for(limit::Call call, const policy::AccountCharges& account) {
+  call.phase = account.phase;
+  return call;
 }
 
 }  // namespace
 
-std::optional<limit::Ticks> Decision::retry_after() const {
-  if (admitted) return 0;
-  return outcomes.empty() ? std::nullopt : outcomes.front().outcome.retry_after;
-}
+struct Decider::Asking {
+  const policy::Charges& charges;
+  const limit::Call& call;
+  Decision& decision;
+  Lines::Waiter* waiter;
+};
 
-void Decider::decide(const policy::Charges& charges, limit::Ticks now, Decision& decision) const {
-  decision.admitted = true;
-  decision.reached = Reached::kNoLimit;
-  decision.outcomes.clear();
-  decision.shadow.clear();
+void Decider::decide(const policy::Charges& charges, const limit::Call& call, Decision& decision,
+                     Lines::Waiter* waiter) const {
+  decision.clear();
+  decision.lease = call.lease;
+  decision.decided_at = call.now;
+  decision.wall = call.wall;
   decision.missing = charges.missing_refuses;
   if (charges.missing_refuses != policy::Charges::kNone) {
     decision.admitted = false;
     decision.reached = Reached::kMissing;
     return;
   }
-  decision.admitted = enforce(charges, now, decision);
+  const Asking asking{charges, call, decision, waiter};
+  decision.admitted = enforce(asking);
   order_outcomes(decision.outcomes);
-  if (decision.admitted) watch(charges, now, decision);
+  if (decision.admitted) watch(asking);
 }
 
 // Asks one account; its outcomes are in decision.room afterwards.
-bool Decider::acquire(const policy::Charges& charges, const policy::AccountCharges& account, limit::Ticks now,
-                      Decision& decision) const {
+bool Decider::acquire(const Asking& asking, const policy::AccountCharges& account) const {
+  Decision& decision = asking.decision;
   decision.room.resize(account.count);
-  return store_.acquire(account.kind, account.subject, run_of(charges, account), now, decision.room);
+  const std::span<const store::Charge> charges = run_of(asking.charges, account);
+  if (account.phase == 0) return store_.acquire(account.kind, account.subject, charges, asking.call, decision.room);
+  return store_.acquire(account.kind, account.subject, charges, call_for(asking.call, account), decision.room);
 }
 
-bool Decider::enforce(const policy::Charges& charges, limit::Ticks now, Decision& decision) const {
-  for (std::size_t at = 0; at < charges.accounts.size(); ++at) {
-    const policy::AccountCharges& account = charges.accounts[at];
+// Charges an account, and stands in its lines.
+bool Decider::enter(const Asking& asking, const policy::AccountCharges& account) const {
+  const Lines::Lock lock = account.queued ? lines_.lock(account.subject) : Lines::Lock();
+  if (!acquire(asking, account)) return false;
+  hold(asking, account, asking.waiter);
+  return true;
+}
+
+bool Decider::enforce(const Asking& asking) const {
+  Decision& decision = asking.decision;
+  for (std::size_t at = 0; at < asking.charges.accounts.size(); ++at) {
+    const policy::AccountCharges& account = asking.charges.accounts[at];
     if (account.shadow) break;  // they come last
     decision.reached = Reached::kEvaluated;
-    const bool admitted = acquire(charges, account, now, decision);
-    if (!admitted) decision.outcomes.clear();
-    append_outcomes(charges, account, decision.room, decision.outcomes);
-    if (admitted) continue;
-    give_back(charges, at, now);
-    return false;
+    const bool admitted = enter(asking, account);
+    if (!admitted) {
+      give_back(asking, at);
+      decision.outcomes.clear();
+    }
+    append_outcomes(asking.charges, account, decision.room, decision.outcomes);
+    if (!admitted) return false;
   }
   return true;
 }
 
-// Takes back what the first `accounts` accounts have admitted.
-void Decider::give_back(const policy::Charges& charges, std::size_t accounts, limit::Ticks now) const {
-  for (std::size_t at = accounts; at-- > 0;) {
-    const policy::AccountCharges& account = charges.accounts[at];
-    store_.give_back(account.kind, account.subject, run_of(charges, account), now);
+// Remembers what is still to be done about the charges of an account that has admitted. Requires: the outcomes are
+// in decision.room, and the lock of the subject is held if the account has lines.
+void Decider::hold(const Asking& asking, const policy::AccountCharges& account, Lines::Waiter* waiter) const {
+  Decision& decision = asking.decision;
+  for (std::uint32_t i = 0; i < account.count; ++i) {
+    const policy::ChargedLimit& charged = asking.charges.limits[account.first + i];
+    if (charged.info == nullptr) continue;
+    const limit::Outcome& outcome = decision.room[i];
+    Held& held = decision.held.emplace_back(Held{.kind = account.kind,
+                                                 .subject = account.subject,
+                                                 .phase = account.phase,
+                                                 .charge = asking.charges.charges[account.first + i],
+                                                 .limit = charged.limit,
+                                                 .shadow = account.shadow,
+                                                 .info = charged.info,
+                                                 .taken = asking.charges.charges[account.first + i].cost,
+                                                 .at = outcome.at,
+                                                 .starts_at = outcome.at + outcome.delay,
+                                                 .place = nullptr});
+    const auto* line = std::get_if<limit::LeakyBucket>(&held.rule().algorithm());
+    if (line != nullptr && waiter != nullptr) {
+      const Lines::Arrival arrival{asking.call.now, held.starts_at, line->interval()};
+      held.place = lines_.join({account.subject, store_.counter_of(account.kind, held.charge.slot)},
+                               {account.kind, held.charge.slot}, arrival, *waiter);
+    }
+    if (const auto* leases = std::get_if<limit::Concurrency>(&held.rule().algorithm())) {
+      const limit::Ticks third = leases->numbers().lease / 3;
+      decision.renewal = decision.renewal == 0 ? third : std::min(decision.renewal, third);
+    }
   }
 }
 
-void Decider::watch(const policy::Charges& charges, limit::Ticks now, Decision& decision) const {
-  for (const policy::AccountCharges& account : charges.accounts) {
+// Takes back what the first `accounts` accounts have admitted. Requires: decision.outcomes are theirs, in order.
+void Decider::give_back(const Asking& asking, std::size_t accounts) const {
+  Decision& decision = asking.decision;
+  std::vector<store::Adjustment> adjustments;
+  for (std::size_t at = accounts; at-- > 0;) {
+    const policy::AccountCharges& account = asking.charges.accounts[at];
+    adjustments.clear();
+    for (std::uint32_t i = account.first; i < account.first + account.count; ++i) {
+      const store::Charge& charge = asking.charges.charges[i];
+      if (stands_in_line(asking.charges.limits[i])) continue;
+      adjustments.push_back({charge.slot, charge.variant, -charge.cost, decision.outcomes[i].outcome.at});
+    }
+    store_.adjust(account.kind, account.subject, adjustments, call_for(asking.call, account));
+  }
+  for (const Held& held : decision.held) leave(held, asking.call);
+  decision.held.clear();
+  decision.renewal = 0;
+}
+
+// Each shadow limit by itself: it says what it would have done, whatever others would have done.
+void Decider::watch(const Asking& asking) const {
+  for (const policy::AccountCharges& account : asking.charges.accounts) {
     if (!account.shadow) continue;
-    acquire(charges, account, now, decision);
-    append_outcomes(charges, account, decision.room, decision.shadow);
+    policy::AccountCharges one = account;
+    one.count = 1;
+    for (; one.first < account.first + account.count; ++one.first) {
+      if (acquire(asking, one)) hold(asking, one, nullptr);
+      append_outcomes(asking.charges, one, asking.decision.room, asking.decision.shadow);
+    }
   }
 }
 

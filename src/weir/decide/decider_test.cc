@@ -1,69 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "weir/decide/decider.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "weir/policy/testing/scene.h"
+#include "weir/decide/testing/desk.h"
 
 namespace weir::decide {
 namespace {
 
+using decide::testing::Desk;
+using decide::testing::Fields;
+using decide::testing::kMinute;
+using decide::testing::kSecond;
 using policy::testing::limit;
-using policy::testing::Scene;
 using policy::testing::with_limits;
-
-constexpr limit::Ticks kSecond = 1'000'000'000;
-constexpr limit::Ticks kMinute = 60 * kSecond;
-
-using Fields = std::vector<std::string>;
-
-// A configuration, a store and a clock that stands still.
-class Desk {
- public:
-  explicit Desk(const config::Config& config) { load(config); }
-
-  void load(const config::Config& config) { scene_ = std::make_unique<Scene>(config, store_); }
-
-  const Decision& ask(std::string_view start, const Fields& fields = {}) {
-    decider_.decide(scene_->charge(start, fields), now, decision_);
-    return decision_;
-  }
-
-  // E.g. "admitted a=3 b=0" or "refused b=0! a=3": outcomes in their order, `!` where a limit refuses.
-  std::string show(std::string_view start, const Fields& fields = {}) {
-    ask(start, fields);
-    return (decision_.admitted ? "admitted" : "refused") + show(decision_.outcomes);
-  }
-  std::string show_shadow() { return show(decision_.shadow); }
-
-  // How many requests in a row are admitted.
-  int drain(std::string_view start, const Fields& fields = {}) {
-    int admitted = 0;
-    while (ask(start, fields).admitted) ++admitted;
-    return admitted;
-  }
-
-  const Decision& last() const { return decision_; }
-
-  limit::Ticks now = 1000 * kSecond;
-
- private:
-  std::string show(const std::vector<LimitOutcome>& outcomes) {
-    std::string text;
-    for (const LimitOutcome& outcome : outcomes) {
-      text += ' ' + std::string(scene_->name(outcome.limit)) + '=' + std::to_string(outcome.outcome.remaining);
-      if (!outcome.outcome.admitted) text += '!';
-    }
-    return text;
-  }
-
-  store::MemoryStore store_{{.max_accounts = 100'000}};
-  Decider decider_{store_};
-  std::unique_ptr<Scene> scene_;
-  Decision decision_;
-};
 
 config::Limit shadowed(config::Limit limit) {
   limit.mode = config::Mode::kShadow;
@@ -119,7 +70,7 @@ TEST(DeciderTest, WhatOtherAccountsTookIsGivenBack) {
   EXPECT_EQ(desk.drain("GET /", {"X-Partner: q", "X-User: u"}), 4);
   EXPECT_EQ(desk.show("GET /", {"X-Partner: q", "X-User: u"}), "refused partner=0!");
   desk.now += 12 * kSecond;  // one token for everybody, two for the partner
-  EXPECT_EQ(desk.show("GET /", {"X-Partner: q", "X-User: u"}), "admitted everybody=0 partner=0 pair=99");
+  EXPECT_EQ(desk.show("GET /", {"X-Partner: q", "X-User: u"}), "admitted partner=0 everybody=0 pair=99");
   EXPECT_EQ(desk.drain("GET /", {"X-Partner: r", "X-User: u"}), 0);
   desk.now += kMinute;
   EXPECT_EQ(desk.show("GET /", {"X-Partner: r", "X-User: u"}), "admitted everybody=4 partner=8 pair=99");
@@ -140,7 +91,7 @@ TEST(DeciderTest, TheBindingLimitComesFirstThenConfigurationOrder) {
       {{limit("a", {}, 5), costing(limit("b", {}, 5), 6)}, "refused b=5! a=5", "refused b=5! a=5"},
       // Accounts in another order than the configuration.
       {{limit("a", {}, 5), limit("b", {"address"}, 5), limit("c", {"address", "service"}, 5)},
-       "admitted a=4 b=4 c=4",
+       "admitted c=4 a=4 b=4",
        "refused c=0!"},
   };
   for (const auto& row : kRows) {
@@ -160,6 +111,18 @@ TEST(DeciderTest, EqualRemainingIsDecidedByTheLongerReset) {
   slow.rate = config::Rate{1, std::chrono::minutes(1)};
   Desk desk(with_limits({limit("fast", {}, 10), slow}));
   EXPECT_EQ(desk.show("GET /"), "admitted slow=9 fast=9");
+}
+
+TEST(DeciderTest, OnATieTheNarrowestLimitBinds) {
+  Desk desk(with_limits({limit("all", {"address"}, 3), limit("endpoint", {"address"}, 3, {"GET /a"}),
+                         limit("each", {"address", "method"}, 3)}));
+  EXPECT_EQ(desk.show("GET /a"), "admitted each=2 all=2 endpoint=2");
+  EXPECT_EQ(desk.show("GET /a"), "admitted each=1 all=1 endpoint=1");
+  desk.drain("GET /a");
+  EXPECT_EQ(desk.show("GET /a"), "refused each=0! all=0! endpoint=0!");
+  EXPECT_EQ(desk.show("POST /a"), "refused all=0! each=3");
+  Desk without(with_limits({limit("all", {"address"}, 3), limit("endpoint", {"address"}, 3, {"GET /a"})}));
+  EXPECT_EQ(without.show("GET /a"), "admitted endpoint=2 all=2");
 }
 
 TEST(DeciderTest, OfSeveralRefusingLimitsTheLongestWaitBinds) {
@@ -187,7 +150,7 @@ TEST(DeciderTest, AMissingAttributeRefusesWithoutTakingAnything) {
   EXPECT_EQ(decision.missing, 1);
   EXPECT_TRUE(decision.outcomes.empty());
   EXPECT_EQ(decision.retry_after(), std::nullopt);
-  EXPECT_EQ(desk.show("GET /", {"X-User: u"}), "admitted all=4 refuse=4");
+  EXPECT_EQ(desk.show("GET /", {"X-User: u"}), "admitted refuse=4 all=4");
   EXPECT_EQ(desk.last().missing, policy::Charges::kNone);
 }
 
@@ -289,11 +252,33 @@ config::Limit random_limit(std::mt19937& random, const std::string& name) {
   if (below(3) == 0) made.match = {policy::testing::pattern(any_of(random, {"GET /a", "* /a", "POST /{x}", "* /*"}))};
   if (below(3) == 0) made.cost = std::int64_t{below(4)};
   made.missing = below(4) == 0 ? config::Missing::kShare : config::Missing::kSkip;
+  made.algorithm = static_cast<config::Algorithm>(below(7));
+  switch (made.algorithm) {
+    case config::Algorithm::kFixedWindow:
+    case config::Algorithm::kSlidingWindow:
+      made.jitter = below(2) == 0;
+      break;
+    case config::Algorithm::kLeakyBucket:
+      made.queue = below(5);
+      if (made.queue > 0) made.cost = std::int64_t{1};
+      break;
+    case config::Algorithm::kConcurrency:
+      made.max = made.burst;
+      break;
+    case config::Algorithm::kCalendar:
+      made.rate->civil = config::CivilUnit::kDay;
+      break;
+    default:
+      break;
+  }
+  const bool settles = below(3) == 0 && made.queue == 0 && made.algorithm != config::Algorithm::kConcurrency;
+  if (settles) made.counted = {config::CountedAnswers::Rule::kOnly, {{400, 499}}};
   return made;
 }
 
 TEST(DeciderTest, ShadowLimitsChangeNoDecision) {
   std::mt19937 random(31);
+  const auto below = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
   for (int round = 0; round < 40; ++round) {
     std::vector<config::Limit> limits;
     for (int i = 0; i < 4; ++i) limits.push_back(random_limit(random, "l" + std::to_string(i)));
@@ -306,6 +291,13 @@ TEST(DeciderTest, ShadowLimitsChangeNoDecision) {
       with.now = without.now += std::uniform_int_distribution<limit::Ticks>(0, 2 * kSecond)(random);
       ASSERT_EQ(with.show(start, fields), without.show(start, fields)) << round << " " << request;
       ASSERT_EQ(with.last().retry_after(), without.last().retry_after());
+      ASSERT_EQ(with.last().starts_at(), without.last().starts_at());
+      const int status = below(2) == 0 ? 200 : 404;
+      ASSERT_EQ(with.answer(status), without.answer(status));
+      if (below(3) > 0) {
+        with.finish();
+        without.finish();
+      }
     }
   }
 }

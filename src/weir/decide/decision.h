@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The decision about one request: admitted or not, which limit binds, and every limit's outcome. Shadow limits are
-// reported apart and influence nothing. Thread safety: a plain value, reused from request to request.
+// reported apart and influence nothing. Some limits are not done with their answer: the request may have to wait in
+// line, it holds a place among those that run, or its true cost shows only in the answer; this is what is `held`.
+// Thread safety: a plain value, reused from request to request.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "weir/decide/lines.h"
 #include "weir/limit/outcome.h"
 #include "weir/policy/policy.h"
 
@@ -23,7 +27,25 @@ enum class Reached : std::uint8_t {
 struct LimitOutcome {
   policy::LimitIndex limit = 0;
   std::uint8_t variant = 0;
+  std::uint16_t breadth = 0;  // as policy::ChargedLimit::breadth
   limit::Outcome outcome;
+};
+
+// A charge of an admitted request about which something is still to be done.
+struct Held {
+  store::MemoryStore::Kind kind;
+  Fingerprint subject;
+  std::uint64_t phase = 0;
+  store::Charge charge;
+  policy::LimitIndex limit = 0;
+  bool shadow = false;
+  const policy::LimitInfo* info = nullptr;
+  limit::Cost taken = 0;                // what is charged now: the charge's cost, until it is settled
+  limit::Ticks at = 0;                  // Outcome::at of the charge
+  limit::Ticks starts_at = 0;           // of a queue, by its arithmetic; a place in a line may move
+  std::unique_ptr<Lines::Place> place;  // in a line, while it waits
+
+  const limit::Limit& rule() const { return info->variants[charge.variant]; }
 };
 
 struct Decision {
@@ -39,9 +61,21 @@ struct Decision {
   policy::LimitIndex missing = policy::Charges::kNone;  // of kMissing
   std::vector<limit::Outcome> room;                     // for what a store answers
 
+  limit::LeaseId lease{};       // of the request, in all its concurrency limits
+  std::vector<Held> held;       // empty after a refusal
+  limit::Ticks renewal = 0;     // how often its leases are to be renewed; 0: it has none
+  limit::Ticks decided_at = 0;  // on the monotonic clock
+  limit::Ticks wall = 0;        // the same instant, since 1970: the durations of all outcomes begin at it
+  bool settled = false;
+
   const LimitOutcome* binding() const { return outcomes.empty() ? nullptr : outcomes.data(); }
   // Of a refusal: the longest wait of the refusing limits; absent: no wait can help. 0 when admitted.
   std::optional<limit::Ticks> retry_after() const;
+  // When the request may start: until then it waits in line. Never later than it was before.
+  limit::Ticks starts_at() const;
+  bool waits() const { return starts_at() > decided_at; }
+
+  void clear();
 };
 
 }  // namespace weir::decide

@@ -20,7 +20,8 @@ TEST(AllocationTest, ARefusalAllocatesNothing) {
   decide::Decision decision;
   decision.admitted = false;
   decision.outcomes = {
-      {0, 0, {.admitted = false, .remaining = 0, .retry_after = 1'500'000'000, .reset_after = 1, .next_after = 1}}};
+      {.outcome = {
+           .admitted = false, .remaining = 0, .retry_after = 1'500'000'000, .reset_after = 1, .next_after = 1}}};
   Text out;
   const auto refuse = [&] {
     return write_refusal(out, decision, fields, "Try again in {retry_after} s.",

@@ -40,17 +40,21 @@ void append_chunk(Text& out, std::string_view payload) {
 
 Exchange::~Exchange() = default;
 
-Exchange::State Exchange::begin(const Plan& plan, ClientSide& client) {
+void Exchange::prepare(const Plan& plan) {
   plan_ = plan;
   sent_ = staged_ = taken_ = exchanged_ = body_sent_ = 0;
   written_ = upload_stopped_ = continue_sent_ = retrying_ = answer_done_ = reusable_ = answer_seen_ = false;
-  answer_sent_ = fresh_only_ = false;
+  answer_sent_ = fresh_only_ = upload_done_ = false;
   in_kernel_ = SIZE_MAX;
   replayable_ = true;
-  upload_done_ = client.body.done();
   attempts_ = status_ = interim_ = 0;
   failed_host_ = host_ = nullptr;
   keep_alive_ = plan.keep_alive;
+}
+
+Exchange::State Exchange::begin(ClientSide& client) {
+  upload_done_ = client.body.done();
+  keep_alive_ = plan_.keep_alive;
   started_ = first_byte_ = loop_.now();
   stage_ = Stage::kConnecting;
   const std::uint32_t running = plan_.upstream->shared->running->fetch_add(1, std::memory_order_relaxed);
@@ -426,6 +430,7 @@ Exchange::State Exchange::begin_answer(const http::ResponseHead& head, ClientSid
   if (!upload_done_ && head.status >= 300) upload_stopped_ = true;  // nobody waits for the rest
   const bool rest_is_small = client.body.done() || client.body.announced() <= kDrainable;
   keep_alive_ = plan_.keep_alive && framing_ != ClientFraming::kUntilClose && rest_is_small;
+  plan_.pipeline->settle(decision_, head.status, &head, {loop_.now(), loop_.wall()});
   append_response_head(scratch_.out, head, framing_, decision_, *plan_.fields,
                        {.date = plan_.date,
                         .wall = loop_.wall(),
@@ -442,7 +447,10 @@ Exchange::State Exchange::take_body(ClientSide& client, std::string_view& input)
     const auto step = answer_body_.next(input);
     if (step.state == Parsed::kRejected) {
       plan_.upstream->counters->broken_answers.add();
-      if (!answer_sent_) status_ = 0;  // the head has not left yet: an honest answer is still possible
+      if (!answer_sent_) {  // the head has not left yet: an honest answer is still possible
+        status_ = 0;
+        decision_.settled = false;
+      }
       return fail(kBrokenAnswer);
     }
     input.remove_prefix(step.consumed);

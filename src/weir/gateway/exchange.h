@@ -17,6 +17,7 @@
 #include "weir/gateway/client_output.h"
 #include "weir/gateway/forward.h"
 #include "weir/gateway/message_body.h"
+#include "weir/gateway/pipeline.h"
 #include "weir/gateway/problem.h"
 #include "weir/gateway/request_record.h"
 #include "weir/gateway/upstream.h"
@@ -56,6 +57,7 @@ class Exchange {
   struct Plan {
     Upstream* upstream = nullptr;
     const RateLimitFields* fields = nullptr;
+    const Pipeline* pipeline = nullptr;
     std::string_view date;  // of this second; refreshed by the owner of the pointed-to text
     http::Method method = http::Method::kOther;
     std::uint8_t minor_version = 1;
@@ -64,11 +66,15 @@ class Exchange {
     std::optional<std::uint64_t> max_body;
   };
 
-  // Starts. Requires: request_bytes() holds the head for the upstream, decision() what was decided.
-  State begin(const Plan& plan, ClientSide& client);
+  void prepare(const Plan& plan);
+  // Starts what was prepared, now or later. Requires: request_bytes() holds the head for the upstream, decision()
+  // what was decided.
+  State begin(ClientSide& client);
   State advance(ClientSide& client);
   // The time for what it waits for has run out.
   State time_out(const ClientSide& client);
+  // It will not begin: the client gets this answer.
+  State refuse(const Problem& problem) { return fail(problem); }
   // The client's body comes too slowly.
   State body_too_slow();
   // The end, however it came: the upstream's connection goes back to the pool or is dropped.

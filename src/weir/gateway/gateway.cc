@@ -93,6 +93,7 @@ Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clo
     gateway->workers_.push_back(
         std::make_unique<Worker>(WorkerContext{.clock = clock,
                                                .store = gateway->store_,
+                                               .lines = gateway->lines_,
                                                .store_epoch = gateway->store_epoch_,
                                                .budget = gateway->budget_,
                                                .calls = calls,
@@ -172,6 +173,7 @@ Result<void> Gateway::reload(config::Config config) {
   budget_.most = most_connections(config.http.max_connections);
   auto next = std::make_shared<const Generation>(std::move(config), generation_.get(), store_, resolver_);
   on_every_worker([&](Worker& worker) { worker.adopt(next); });
+  decide::Decider(store_, lines_).reschedule(call_now());
   hand_out(opened, std::move(sockets));
   std::erase_if(listeners_, [&](const Listener& listener) {
     const bool kept = std::ranges::any_of(next->config.listeners,
@@ -203,13 +205,17 @@ std::string Gateway::io_text() const {
                      transfers.obstacle());
 }
 
+limit::Call Gateway::call_now() const {
+  return {.now = (clock_.now() - store_epoch_).count(), .wall = clock_.wall().time_since_epoch().count()};
+}
+
 void Gateway::reopen_log() {
   if (log_) log_->reopen();
 }
 
 void Gateway::sweep() {
-  const auto now = (clock_.now() - store_epoch_).count();
-  for (std::size_t i = 0; i < kSweepsPerCall; ++i) store_.sweep(now);
+  const limit::Call call = call_now();
+  for (std::size_t i = 0; i < kSweepsPerCall; ++i) store_.sweep(call);
 }
 
 std::vector<std::string> Gateway::addresses() const {
@@ -231,6 +237,7 @@ std::vector<prometheus::MetricFamily> Gateway::metrics() const {
                            .accounts = store.accounts,
                            .account_bytes = store.bytes,
                            .evictions = store.evictions,
+                           .waiting = lines_.size(),
                            .reloads_done = reloads_done_.load(),
                            .reloads_failed = reloads_failed_.load(),
                            .last_reload_seconds = static_cast<double>(last_reload_.load()) * 1e-9,

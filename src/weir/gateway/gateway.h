@@ -64,11 +64,13 @@ class Gateway {
   Result<void> open_listeners(const config::Config& config, std::vector<Listener>& opened,
                               std::vector<std::vector<io::Descriptor>>& sockets) const;
   void hand_out(const std::vector<Listener>& listeners, std::vector<std::vector<io::Descriptor>> sockets);
+  limit::Call call_now() const;
   void on_every_worker(const std::function<void(Worker&)>& work);
 
   const Clock& clock_;
   Instant store_epoch_;
   store::MemoryStore store_;
+  decide::Lines lines_;
   Resolver resolver_;
   ConnectionBudget budget_;
   std::unique_ptr<AccessLog> log_;

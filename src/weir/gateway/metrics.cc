@@ -119,6 +119,7 @@ class MetricsReport {
     connections_.add({{"side", "upstream"}}, number(worker.upstream_connections));
     accepted_.add({}, number(worker.accepted_connections));
     aborted_.add({}, number(worker.aborted_by_client));
+    lost_leases_.add({}, number(worker.lost_leases));
     bytes_.add({{"direction", "received"}}, number(worker.bytes_received));
     bytes_.add({{"direction", "sent"}}, number(worker.bytes_sent));
     decision_seconds_.add({{"op", "acquire"}, {"store", "memory"}}, worker.decisions);
@@ -129,6 +130,7 @@ class MetricsReport {
     store_bytes_.add({{"store", "memory"}}, static_cast<double>(process.account_bytes));
     evictions_.add({{"store", "memory"}}, static_cast<double>(process.evictions));
     store_up_.add({{"store", "memory"}}, 1);
+    waiting_.add({}, static_cast<double>(process.waiting));
     reloads_.add({{"result", "success"}}, static_cast<double>(process.reloads_done));
     reloads_.add({{"result", "failure"}}, static_cast<double>(process.reloads_failed));
     last_reload_.add({}, process.last_reload_seconds);
@@ -139,9 +141,10 @@ class MetricsReport {
 
   std::vector<MetricFamily> families() const {
     std::vector<MetricFamily> out;
-    for (const Family* family : {&requests_, &duration_, &decisions_, &decision_seconds_, &rejected_, &connections_,
-                                 &accepted_, &aborted_, &bytes_, &upstream_, &keys_, &store_bytes_, &evictions_,
-                                 &store_up_, &reloads_, &last_reload_, &build_, &log_lines_}) {
+    for (const Family* family : {&requests_, &duration_,    &decisions_,   &delayed_,   &decision_seconds_,
+                                 &rejected_, &connections_, &accepted_,    &aborted_,   &bytes_,
+                                 &upstream_, &keys_,        &store_bytes_, &evictions_, &store_up_,
+                                 &waiting_,  &reloads_,     &last_reload_, &build_,     &log_lines_}) {
       family->append_to(out);
     }
     return out;
@@ -167,6 +170,7 @@ class MetricsReport {
     add("admitted", limit.admitted);
     add("refused", limit.refused);
     add("never", limit.never);
+    delayed_.add({{"limit", name}}, number(limit.delayed));
     add("shadow_refused", limit.shadow_refused);
     add("skipped", limit.skipped);
   }
@@ -190,6 +194,7 @@ class MetricsReport {
   Family duration_{"weir_request_duration_seconds", "Time from a request's head to the end of its answer.",
                    MetricType::Histogram};
   Family decisions_{"weir_decisions_total", "What each limit said about requests that it applied to.", kCounter};
+  Family delayed_{"weir_delayed_requests_total", "Admitted requests that had to wait in line.", kCounter};
   Family decision_seconds_{"weir_decision_duration_seconds", "Time of a decision in the store (one in 64 is timed).",
                            MetricType::Histogram};
   Family rejected_{"weir_rejected_messages_total", "Messages refused because they break HTTP.", kCounter};
@@ -202,6 +207,8 @@ class MetricsReport {
   Family store_bytes_{"weir_store_bytes", "Memory of the store's tables.", kGauge};
   Family evictions_{"weir_evictions_total", "Accounts dropped before they were full again.", kCounter};
   Family store_up_{"weir_store_up", "1 while the store answers.", kGauge};
+  Family lost_leases_{"weir_lost_leases_total", "Leases that had run out when they were to be renewed.", kCounter};
+  Family waiting_{"weir_waiting_requests", "Requests that wait in line now.", kGauge};
   Family reloads_{"weir_config_reloads_total", "Reloads of the configuration.", kCounter};
   Family last_reload_{"weir_config_last_success_timestamp_seconds", "When a configuration was last put in force.",
                       kGauge};

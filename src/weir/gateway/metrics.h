@@ -37,6 +37,7 @@ class Histogram {
 
 struct LimitCounters {
   OwnedCounter admitted;
+  OwnedCounter delayed;  // of those, had to wait in line
   OwnedCounter refused;
   OwnedCounter never;  // refused, and no wait can help
   OwnedCounter shadow_refused;
@@ -78,6 +79,7 @@ class WorkerMetrics {
   OwnedCounter accepted_connections;
   OwnedCounter upstream_connections;  // open now
   OwnedCounter aborted_by_client;
+  OwnedCounter lost_leases;  // that had run out when they were to be renewed
   OwnedCounter bytes_received;
   OwnedCounter bytes_sent;
   Histogram decisions;  // a sample of them
@@ -102,6 +104,7 @@ struct ProcessFigures {
   std::uint64_t accounts = 0;
   std::uint64_t account_bytes = 0;
   std::uint64_t evictions = 0;
+  std::uint64_t waiting = 0;  // in line, now
   std::uint64_t reloads_done = 0;
   std::uint64_t reloads_failed = 0;
   double last_reload_seconds = 0;  // Unix time

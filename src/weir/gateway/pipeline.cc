@@ -30,6 +30,7 @@ void count(const WorkerGeneration& generation, const policy::Charges& charges, c
       (one.outcome.retry_after ? counters.refused : counters.never).add();
     } else if (decision.admitted) {
       counters.admitted.add();
+      if (one.outcome.delay > 0) counters.delayed.add();
     }
   }
   for (const decide::LimitOutcome& one : decision.shadow) {
@@ -38,15 +39,23 @@ void count(const WorkerGeneration& generation, const policy::Charges& charges, c
   }
 }
 
+// Of a field that was sent once.
+std::optional<std::string_view> only_value(const http::ResponseHead& head, std::string_view name) {
+  std::optional<std::string_view> found;
+  for (const http::Field& field : head.fields) {
+    if (field.name_size != name.size() || !http::same_name(field.name(head.bytes), name)) continue;
+    if (found) return std::nullopt;
+    found = head.value(field);
+  }
+  return found;
+}
+
 }  // namespace
 
 Verdict Pipeline::judge(const WorkerGeneration& generation, const http::RequestHead& head, const identity::Peer& peer,
-                        Instant now, Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics) {
-  decision.admitted = true;
-  decision.reached = decide::Reached::kNoLimit;
-  decision.outcomes.clear();
-  decision.shadow.clear();
-
+                        const Times& times, Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics,
+                        decide::Lines::Waiter& waiter) {
+  decision.clear();
   if (head.method_id == http::Method::kConnect || head.method_id == http::Method::kTrace) return answer(kNotAllowed);
   if (head.path == "*") return {.kind = Verdict::Kind::kOptions, .problem = {}};
   if (loops(head)) return answer(kLoop);
@@ -81,11 +90,12 @@ Verdict Pipeline::judge(const WorkerGeneration& generation, const http::RequestH
     verdict.bypass = true;
     return verdict;
   }
-  return limit(generation, head, now, scratch, decision, metrics);
+  return limit(generation, head, times, scratch, decision, metrics, waiter);
 }
 
-Verdict Pipeline::limit(const WorkerGeneration& generation, const http::RequestHead& head, Instant now,
-                        Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics) {
+Verdict Pipeline::limit(const WorkerGeneration& generation, const http::RequestHead& head, const Times& times,
+                        Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics,
+                        decide::Lines::Waiter& waiter) {
   const Generation& shared = *generation.shared;
   identity::Attributes& attributes = scratch.caller.attributes;
   attributes.set(identity::kService, shared.config.services[scratch.route.service].name);
@@ -98,7 +108,9 @@ Verdict Pipeline::limit(const WorkerGeneration& generation, const http::RequestH
   const bool timed = until_timed_-- == 0;
   if (timed) until_timed_ = kTimedShare - 1;
   const Instant before = timed ? clock_.now() : Instant{};
-  decider_.decide(scratch.charges, (now - store_epoch_).count(), decision);
+  limit::Call call = call_at(times);
+  call.lease = new_lease();
+  decider_.decide(scratch.charges, call, decision, &waiter);
   if (timed) metrics.decisions.observe(clock_.now() - before);
   count(generation, scratch.charges, decision);
 
@@ -110,6 +122,15 @@ Verdict Pipeline::limit(const WorkerGeneration& generation, const http::RequestH
     verdict.kind = Verdict::Kind::kRefuse;
   }
   return verdict;
+}
+
+void Pipeline::settle(decide::Decision& decision, int status, const http::ResponseHead* head,
+                      const Times& times) const {
+  if (decision.held.empty()) return;
+  const auto field = [head](std::string_view name) {
+    return head == nullptr ? std::nullopt : only_value(*head, name);
+  };
+  decider_.settle(decision, {.status = status, .field = field}, call_at(times));
 }
 
 }  // namespace weir::gateway

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The spine: route, identify, charge, decide. From a parsed head to a verdict, without sockets and without
-// suspension. The order is fixed; each step is one call into its folder.
-// Thread safety: pure functions on what they are given.
+// suspension; and later what the answer and the end of the request change about the decision. The order is fixed;
+// each step is one call into its folder. Thread safety: the worker's thread.
 #pragma once
 
 #include "weir/decide/decider.h"
 #include "weir/decide/decision.h"
+#include "weir/decide/lines.h"
 #include "weir/gateway/generation.h"
 #include "weir/gateway/problem.h"
 #include "weir/gateway/scratch.h"
@@ -30,24 +31,54 @@ struct Verdict {
   bool bypass = false;
 };
 
+// A turn of the loop on both clocks.
+struct Times {
+  Instant now{};
+  WallTime wall{};
+};
+
 class Pipeline {
  public:
-  Pipeline(store::MemoryStore& store, const Clock& clock, Instant store_epoch)
-      : decider_(store), clock_(clock), store_epoch_(store_epoch) {}
+  Pipeline(store::MemoryStore& store, decide::Lines& lines, const Clock& clock, Instant store_epoch)
+      : decider_(store, lines), clock_(clock), store_epoch_(store_epoch) {}
 
   // Fills `decision` and, in `scratch`, the route and the caller. Views in the verdict live as long as the
-  // generation and the head.
+  // generation and the head. `waiter`: as in Decider::decide.
   Verdict judge(const WorkerGeneration& generation, const http::RequestHead& head, const identity::Peer& peer,
-                Instant now, Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics);
+                const Times& times, Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics,
+                decide::Lines::Waiter& waiter);
+
+  // Until then an admitted request waits in line.
+  Instant starts_at(const decide::Decision& decision) const {
+    return store_epoch_ + nanoseconds(decision.starts_at());
+  }
+  void start(decide::Decision& decision, const Times& times) const { decider_.start(decision, call_at(times)); }
+  void leave(decide::Decision& decision, const Times& times) const { decider_.leave(decision, call_at(times)); }
+
+  // `head`: of the upstream's answer; null: the answer is our own.
+  void settle(decide::Decision& decision, int status, const http::ResponseHead* head, const Times& times) const;
+  // False when a lease had run out.
+  bool renew(const decide::Decision& decision, const Times& times) const {
+    return decider_.renew(decision, call_at(times));
+  }
+  void finish(decide::Decision& decision, const Times& times) const {
+    if (!decision.held.empty()) decider_.finish(decision, call_at(times));
+  }
 
  private:
-  Verdict limit(const WorkerGeneration& generation, const http::RequestHead& head, Instant now, Scratch& scratch,
-                decide::Decision& decision, WorkerMetrics& metrics);
+  Verdict limit(const WorkerGeneration& generation, const http::RequestHead& head, const Times& times,
+                Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics, decide::Lines::Waiter& waiter);
+  limit::Call call_at(const Times& times) const {
+    return {.now = (times.now - store_epoch_).count(), .wall = times.wall.time_since_epoch().count()};
+  }
+  limit::LeaseId new_lease() { return {++leases_, lease_prefix_}; }
 
   decide::Decider decider_;
   const Clock& clock_;
   Instant store_epoch_;
   std::uint32_t until_timed_ = 0;
+  const std::uint64_t lease_prefix_ = FingerprintKey::random().words[0];  // workers and processes differ
+  std::uint64_t leases_ = 0;
 };
 
 }  // namespace weir::gateway

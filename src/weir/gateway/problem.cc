@@ -71,9 +71,11 @@ void append_detail(Text& out, std::string_view text, std::int64_t retry_after) {
 
 }  // namespace
 
-std::size_t write_problem(Text& out, const Problem& problem, const AnswerContext& context) {
+std::size_t write_problem(Text& out, const Problem& problem, const AnswerContext& context,
+                          const RateLimitFields* fields, const decide::Decision* decision) {
   begin_head(out, problem.status, context);
   out.append(problem.fields);
+  if (fields != nullptr && decision != nullptr) fields->append(out, *decision, problem.status, context.wall);
   Body body(out);
   out.append("{\"type\":\"").append(problem.status == 503 ? kReducedCapacity : "about:blank");
   out.append("\",\"title\":\"")
@@ -104,7 +106,9 @@ std::size_t write_refusal(Text& out, const decide::Decision& decision, const Rat
   if (retry_after) {
     append_detail(out, detail_template, wire_seconds(*retry_after));
   } else {
-    out.append("The cost of this request is above what the limit ever allows; waiting does not help.");
+    out.append(fields.capacity(*decision.binding()) == 0
+                   ? "The limit that applies allows no requests."
+                   : "The cost of this request is above what the limit ever allows; waiting does not help.");
   }
   out.append("\",\"code\":\"quota-exceeded\",\"violated-policies\":[");
   fields.append_violated(out, decision);

@@ -34,8 +34,10 @@ struct Problem {
   bool ends_connection = false;  // the message is not one that a careful peer sends: nothing more is read from it
 };
 
-// Replaces `out` with the whole answer; returns the size of its body.
-std::size_t write_problem(Text& out, const Problem& problem, const AnswerContext& context);
+// Replaces `out` with the whole answer; returns the size of its body. Of a request that was admitted, and charged,
+// also with the fields that say so.
+std::size_t write_problem(Text& out, const Problem& problem, const AnswerContext& context,
+                          const RateLimitFields* fields = nullptr, const decide::Decision* decision = nullptr);
 
 // The 429 of a refused decision, likewise. `detail_template` may hold {retry_after}. Requires: decision.admitted is
 // false and some limit refused.

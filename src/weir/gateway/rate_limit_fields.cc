@@ -8,6 +8,8 @@
 #include <charconv>
 #include <numeric>
 #include <optional>
+#include <utility>
+#include <variant>
 
 #include "weir/http/structured_fields.h"
 
@@ -114,12 +116,22 @@ std::int64_t wire_seconds(limit::Ticks ticks) { return std::max<std::int64_t>(1,
 
 class RateLimitFields::Shown {
  public:
-  Shown(const RateLimitFields& fields, const decide::Decision& decision) {
+  Shown(const RateLimitFields& fields, const decide::Decision& decision, WallTime now)
+      : decided_at_(decision.wall), age_(std::max<limit::Ticks>(0, now.time_since_epoch().count() - decision.wall)) {
     for (const auto& outcome : decision.outcomes) {
       if (count_ < kMostShown && fields.prepared(outcome).advertise) outcomes_[count_++] = &outcome;
     }
   }
   bool empty() const { return count_ == 0; }
+  // Durations of outcomes begin at the decision: this is what is left of one now, and when it ends.
+  limit::Ticks left(limit::Ticks duration) const { return std::max<limit::Ticks>(0, duration - age_); }
+  std::int64_t epoch_second(limit::Ticks duration) const { return ceil_seconds(decided_at_ + duration); }
+  // Until one unit more; not after the time that a refused client is told to wait.
+  std::optional<limit::Ticks> next_after(const limit::Outcome& outcome) const {
+    if (!outcome.next_after) return std::nullopt;
+    const bool waits = !outcome.admitted && outcome.retry_after.has_value();
+    return left(waits ? std::min(*outcome.next_after, *outcome.retry_after) : *outcome.next_after);
+  }
   const decide::LimitOutcome& binding() const { return *outcomes_[0]; }
   const decide::LimitOutcome* const* begin() const { return outcomes_.data(); }
   const decide::LimitOutcome* const* end() const { return outcomes_.data() + count_; }
@@ -133,6 +145,8 @@ class RateLimitFields::Shown {
   }
 
  private:
+  limit::Ticks decided_at_;
+  limit::Ticks age_;
   std::array<const decide::LimitOutcome*, kMostShown> outcomes_;
   std::size_t count_ = 0;
 };
@@ -141,19 +155,44 @@ RateLimitFields::RateLimitFields(const config::Responses& responses, const std::
     : responses_(responses) {
   for (const policy::LimitInfo& info : limits) {
     auto& variants = limits_.emplace_back();
-    for (std::size_t i = 0; i < info.variants.size(); ++i) {
-      const auto [quota, window] = whole_seconds(info.variant_rates[i]);
-      const std::int64_t capacity = info.variants[i].capacity();
-      Prepared prepared{.advertise = info.advertise,
-                        .quoted = quoted_name(info.name),
-                        .policy_item = {},
-                        .legacy_item = fmt::format("{};w={}", quota, window),
-                        .capacity = capacity};
-      prepared.policy_item = fmt::format("{};q={};w={}", prepared.quoted, quota, window);
-      if (capacity != quota) prepared.policy_item += fmt::format(";weir-burst={}", capacity);
-      variants.push_back(std::move(prepared));
-    }
+    for (std::size_t i = 0; i < info.variants.size(); ++i) variants.push_back(prepare(info, i));
   }
+}
+
+RateLimitFields::Prepared RateLimitFields::prepare(const policy::LimitInfo& info, std::size_t variant) {
+  const limit::Limit& limit = info.variants[variant];
+  const config::Rate& rate = info.variant_rates[variant];
+  Prepared prepared{.advertise = info.advertise,
+                    .quoted = quoted_name(info.name),
+                    .policy_item = {},
+                    .legacy_item = {},
+                    .capacity = limit.capacity(),
+                    .calendar = {}};
+  const auto write = [&](std::string_view shared, std::string_view structured = {}) {
+    prepared.legacy_item = shared;
+    prepared.policy_item = fmt::format("{};q={}{}", prepared.quoted, shared, structured);
+  };
+  if (limit.holds<limit::Concurrency>()) {
+    write(fmt::format("{}", rate.count), ";qu=\"concurrent-requests\"");
+  } else if (const auto* quota = std::get_if<limit::CalendarQuota>(&limit.algorithm())) {
+    prepared.calendar = quota->calendar();
+    write(fmt::format("{}", rate.count));
+  } else if (limit.holds<limit::TokenBucket>() || limit.holds<limit::LeakyBucket>()) {
+    const auto [quota_units, window] = whole_seconds(rate);
+    const bool bursts = prepared.capacity != quota_units;
+    write(fmt::format("{};w={}", quota_units, window),
+          bursts ? fmt::format(";weir-burst={}", prepared.capacity) : std::string());
+  } else {
+    write(fmt::format("{};w={}", rate.count, wire_seconds(rate.period.count())));
+  }
+  return prepared;
+}
+
+void RateLimitFields::append_policy(Text& out, const Prepared& one, std::string_view item, WallTime now) {
+  out.append(item);
+  if (!one.calendar) return;
+  const auto period = one.calendar->period_of(now.time_since_epoch().count() / kTicksPerSecond);
+  out.append(";w=").number(period.end - period.start);
 }
 
 bool RateLimitFields::emits(const Shown& shown, int status) const {
@@ -162,22 +201,24 @@ bool RateLimitFields::emits(const Shown& shown, int status) const {
   return status < 300 || status > 399 || shown.binding().outcome.remaining > 0;
 }
 
-RateLimitFields::Triple RateLimitFields::triple(const decide::LimitOutcome& binding, bool epoch, WallTime now) const {
-  const limit::Outcome& outcome = binding.outcome;
-  Triple triple{prepared(binding).capacity, outcome.remaining, 0};
+RateLimitFields::Triple RateLimitFields::triple(const Shown& shown, bool epoch) const {
+  const limit::Outcome& outcome = shown.binding().outcome;
+  Triple triple{prepared(shown.binding()).capacity, outcome.remaining, 0};
   if (epoch) {
-    triple.reset = ceil_seconds(now.time_since_epoch().count() + outcome.reset_after);
+    triple.reset = shown.epoch_second(outcome.reset_after);
   } else {
-    triple.reset = outcome.admitted ? ceil_seconds(outcome.reset_after) : wire_seconds(outcome.reset_after);
+    const limit::Ticks left = shown.left(outcome.reset_after);
+    triple.reset = outcome.admitted ? ceil_seconds(left) : wire_seconds(left);
   }
   return triple;
 }
 
-void RateLimitFields::append_structured(Text& out, const Shown& shown) const {
+void RateLimitFields::append_structured(Text& out, const Shown& shown, WallTime now) const {
   out.append("RateLimit-Policy: ");
   std::string_view separator;
   for (const auto* outcome : shown.in_order()) {
-    out.append(separator).append(prepared(*outcome).policy_item);
+    out.append(separator);
+    append_policy(out, prepared(*outcome), prepared(*outcome).policy_item, now);
     separator = ", ";
   }
   out.append("\r\nRateLimit: ");
@@ -185,28 +226,30 @@ void RateLimitFields::append_structured(Text& out, const Shown& shown) const {
   for (const auto* outcome : shown) {
     out.append(separator).append(prepared(*outcome).quoted).append(";r=");
     out.number(outcome->outcome.remaining);
-    if (outcome->outcome.next_after) {
+    if (const auto next = shown.next_after(outcome->outcome)) {
       out.append(";t=");
-      out.number(wire_seconds(*outcome->outcome.next_after));
+      out.number(wire_seconds(*next));
     }
     separator = ", ";
   }
   out.append("\r\n");
 }
 
-void RateLimitFields::append_legacy(Text& out, const Shown& shown, WallTime now) const {
-  const Triple numbers = triple(shown.binding(), /*epoch=*/false, now);
+void RateLimitFields::append_legacy(Text& out, const Shown& shown) const {
+  const Triple numbers = triple(shown, /*epoch=*/false);
   append_line(out, "RateLimit-Limit: ", numbers.limit);
   append_line(out, "RateLimit-Remaining: ", numbers.remaining);
   append_line(out, "RateLimit-Reset: ", numbers.reset);
 }
 
 // `theirs`: further items, or nothing.
-void RateLimitFields::append_legacy_policy(Text& out, const Shown& shown, std::string_view theirs) const {
+void RateLimitFields::append_legacy_policy(Text& out, const Shown& shown, std::string_view theirs,
+                                           WallTime now) const {
   out.append("RateLimit-Policy: ");
   std::string_view separator;
   for (const auto* outcome : shown.in_order()) {
-    out.append(separator).append(prepared(*outcome).legacy_item);
+    out.append(separator);
+    append_policy(out, prepared(*outcome), prepared(*outcome).legacy_item, now);
     separator = ", ";
   }
   if (!theirs.empty()) out.append(separator).append(theirs);
@@ -214,56 +257,57 @@ void RateLimitFields::append_legacy_policy(Text& out, const Shown& shown, std::s
 }
 
 void RateLimitFields::append_ratelimit(Text& out, const Shown& shown, WallTime now) const {
-  if (responses_.ratelimit == config::RateLimitFields::kStructured) append_structured(out, shown);
+  if (responses_.ratelimit == config::RateLimitFields::kStructured) append_structured(out, shown, now);
   if (responses_.ratelimit != config::RateLimitFields::kLegacy) return;
-  append_legacy(out, shown, now);
-  append_legacy_policy(out, shown, {});
+  append_legacy(out, shown);
+  append_legacy_policy(out, shown, {}, now);
 }
 
-void RateLimitFields::append_x(Text& out, const Shown& shown, WallTime now) const {
-  const Triple numbers = triple(shown.binding(), responses_.reset == config::ResetFormat::kEpoch, now);
+void RateLimitFields::append_x(Text& out, const Shown& shown) const {
+  const Triple numbers = triple(shown, responses_.reset == config::ResetFormat::kEpoch);
   append_line(out, "X-RateLimit-Limit: ", numbers.limit);
   append_line(out, "X-RateLimit-Remaining: ", numbers.remaining);
   append_line(out, "X-RateLimit-Reset: ", numbers.reset);
 }
 
 void RateLimitFields::append(Text& out, const decide::Decision& decision, int status, WallTime now) const {
-  const Shown shown(*this, decision);
+  const Shown shown(*this, decision, now);
   if (!emits(shown, status)) return;
   append_ratelimit(out, shown, now);
-  if (responses_.x_ratelimit) append_x(out, shown, now);
+  if (responses_.x_ratelimit) append_x(out, shown);
 }
 
 std::uint64_t RateLimitFields::replaced(const decide::Decision& decision, const http::ResponseHead& upstream) const {
   const std::uint64_t present = upstream.known & (kXBits | kLegacyBits | kStructuredBits);
   if (present == 0 || responses_.merge == config::Merge::kKeep) return 0;
-  if (!emits(Shown(*this, decision), upstream.status)) return 0;
+  if (!emits(Shown(*this, decision, {}), upstream.status)) return 0;
   if (responses_.merge == config::Merge::kReplace) return present;
   std::uint64_t ours = responses_.x_ratelimit ? kXBits : 0;
   if (responses_.ratelimit != config::RateLimitFields::kOff) ours |= kLegacyBits | kStructuredBits;
   return present & ours;
 }
 
-void RateLimitFields::merge_structured(Text& out, const Shown& shown, const http::ResponseHead& upstream) const {
+void RateLimitFields::merge_structured(Text& out, const Shown& shown, const http::ResponseHead& upstream,
+                                       WallTime now) const {
   const auto policies = named_items(upstream, FieldId::kRateLimitPolicy);
   const auto limits = named_items(upstream, FieldId::kRateLimit);
   const auto theirs = [](const http::sf::List& list) {
     return list.empty() ? std::string() : ", " + http::sf::serialize(list).value_or("");
   };
-  std::string ours_policy;
+  std::string_view separator = "RateLimit-Policy: ";
   for (const auto* outcome : shown.in_order()) {
     const Prepared& one = prepared(*outcome);
-    ours_policy += (ours_policy.empty() ? "" : ", ") + renamed(one.policy_item, one.quoted, policies, limits);
+    out.append(std::exchange(separator, ", "));
+    append_policy(out, one, renamed(one.policy_item, one.quoted, policies, limits), now);
   }
   std::string ours;
   for (const auto* outcome : shown) {
     const Prepared& one = prepared(*outcome);
     ours += fmt::format("{}{};r={}", ours.empty() ? "" : ", ", renamed(one.quoted, one.quoted, policies, limits),
                         outcome->outcome.remaining);
-    if (outcome->outcome.next_after) ours += fmt::format(";t={}", wire_seconds(*outcome->outcome.next_after));
+    if (const auto next = shown.next_after(outcome->outcome)) ours += fmt::format(";t={}", wire_seconds(*next));
   }
-  out.append("RateLimit-Policy: ").append(ours_policy).append(theirs(policies));
-  out.append("\r\nRateLimit: ").append(ours).append(theirs(limits)).append("\r\n");
+  out.append(theirs(policies)).append("\r\nRateLimit: ").append(ours).append(theirs(limits)).append("\r\n");
 }
 
 // One triple survives as a whole: the one with less remaining; on a tie the later reset.
@@ -272,7 +316,7 @@ void RateLimitFields::merge_triple(Text& out, const Shown& shown, const http::Re
   const auto& ids = x_family ? kXIds : kLegacyIds;
   std::array<std::optional<std::int64_t>, 3> theirs;
   for (std::size_t i = 0; i < ids.size(); ++i) theirs[i] = integer(joined(upstream, ids[i]));
-  const Triple ours = triple(shown.binding(), /*epoch=*/true, now);
+  const Triple ours = triple(shown, /*epoch=*/true);
   bool upstream_wins = theirs[0] && theirs[1] && theirs[2] && *theirs[1] <= ours.remaining;
   if (upstream_wins && *theirs[1] == ours.remaining) {
     const std::int64_t epoch =
@@ -284,21 +328,21 @@ void RateLimitFields::merge_triple(Text& out, const Shown& shown, const http::Re
       out.append(http::field_name(ids[i])).append(": ").number(*theirs[i]).append("\r\n");
     }
   } else if (x_family) {
-    append_x(out, shown, now);
+    append_x(out, shown);
   } else if (responses_.ratelimit == config::RateLimitFields::kLegacy) {
-    append_legacy(out, shown, now);
+    append_legacy(out, shown);
   }
 }
 
 void RateLimitFields::merge_ratelimit(Text& out, const Shown& shown, const http::ResponseHead& upstream,
                                       WallTime now) const {
   const bool structured = responses_.ratelimit == config::RateLimitFields::kStructured;
-  if (structured) merge_structured(out, shown, upstream);
+  if (structured) merge_structured(out, shown, upstream, now);
   if (responses_.ratelimit == config::RateLimitFields::kLegacy) {
     // Items of the other syntax, which have the same field name, do not fit in here.
     const std::string theirs = joined(upstream, FieldId::kRateLimitPolicy);
     const bool fits = http::sf::parse_list(theirs) && named_items(upstream, FieldId::kRateLimitPolicy).empty();
-    append_legacy_policy(out, shown, fits ? std::string_view(theirs) : std::string_view{});
+    append_legacy_policy(out, shown, fits ? std::string_view(theirs) : std::string_view{}, now);
   }
   if (!structured || (upstream.known & kLegacyBits) != 0) merge_triple(out, shown, upstream, /*x_family=*/false, now);
 }
@@ -307,7 +351,7 @@ void RateLimitFields::append_merged(Text& out, const decide::Decision& decision,
                                     WallTime now) const {
   const std::uint64_t present = upstream.known & (kXBits | kLegacyBits | kStructuredBits);
   if (present == 0 || responses_.merge == config::Merge::kReplace) return append(out, decision, upstream.status, now);
-  const Shown shown(*this, decision);
+  const Shown shown(*this, decision, now);
   if (!emits(shown, upstream.status)) return;
   const bool keep = responses_.merge == config::Merge::kKeep;  // ours only where the upstream has none
   if ((present & (kStructuredBits | kLegacyBits)) == 0) {
@@ -317,7 +361,7 @@ void RateLimitFields::append_merged(Text& out, const decide::Decision& decision,
   }
   if (!responses_.x_ratelimit) return;
   if ((present & kXBits) == 0) {
-    append_x(out, shown, now);
+    append_x(out, shown);
   } else if (!keep) {
     merge_triple(out, shown, upstream, /*x_family=*/true, now);
   }

@@ -6,6 +6,7 @@
 // Thread safety: RateLimitFields is immutable.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "weir/config/config.h"
 #include "weir/decide/decision.h"
 #include "weir/http/message.h"
+#include "weir/limit/civil_calendar.h"
 #include "weir/policy/policy.h"
 
 namespace weir::gateway {
@@ -37,6 +39,9 @@ class RateLimitFields {
   // A bit per FieldId that append_merged takes over from this answer; 0 for answers without such fields.
   std::uint64_t replaced(const decide::Decision& decision, const http::ResponseHead& upstream) const;
 
+  // Of the limit behind an outcome.
+  std::int64_t capacity(const decide::LimitOutcome& outcome) const { return prepared(outcome).capacity; }
+
   // Names of the refusing limits as the inside of a JSON array, the binding one first.
   void append_violated(Text& out, const decide::Decision& decision) const;
 
@@ -47,6 +52,7 @@ class RateLimitFields {
     std::string policy_item;  // "name";q=20;w=1
     std::string legacy_item;  // 20;w=1
     std::int64_t capacity = 0;
+    std::optional<limit::CivilCalendar> calendar;  // the window is the period of now: `;w=` follows the items
   };
   // The limit that binds, as one triple.
   struct Triple {
@@ -61,13 +67,16 @@ class RateLimitFields {
     return limits_[outcome.limit][outcome.variant];
   }
   bool emits(const Shown& shown, int status) const;
-  Triple triple(const decide::LimitOutcome& binding, bool epoch, WallTime now) const;
-  void append_structured(Text& out, const Shown& shown) const;
-  void append_legacy(Text& out, const Shown& shown, WallTime now) const;
-  void append_legacy_policy(Text& out, const Shown& shown, std::string_view theirs) const;
+  Triple triple(const Shown& shown, bool epoch) const;
+  static Prepared prepare(const policy::LimitInfo& info, std::size_t variant);
+  // `item` of one limit, complete.
+  static void append_policy(Text& out, const Prepared& one, std::string_view item, WallTime now);
+  void append_structured(Text& out, const Shown& shown, WallTime now) const;
+  void append_legacy(Text& out, const Shown& shown) const;
+  void append_legacy_policy(Text& out, const Shown& shown, std::string_view theirs, WallTime now) const;
   void append_ratelimit(Text& out, const Shown& shown, WallTime now) const;
-  void append_x(Text& out, const Shown& shown, WallTime now) const;
-  void merge_structured(Text& out, const Shown& shown, const http::ResponseHead& upstream) const;
+  void append_x(Text& out, const Shown& shown) const;
+  void merge_structured(Text& out, const Shown& shown, const http::ResponseHead& upstream, WallTime now) const;
   void merge_ratelimit(Text& out, const Shown& shown, const http::ResponseHead& upstream, WallTime now) const;
   void merge_triple(Text& out, const Shown& shown, const http::ResponseHead& upstream, bool x_family,
                     WallTime now) const;

@@ -28,14 +28,15 @@ policy::LimitInfo info(std::string name, std::int64_t count, nanoseconds period,
 
 decide::LimitOutcome admitted(policy::LimitIndex limit, std::int64_t remaining, limit::Ticks next,
                               limit::Ticks reset) {
-  return {limit,
-          0,
-          {.admitted = true, .remaining = remaining, .retry_after = 0, .reset_after = reset, .next_after = next}};
+  return {.limit = limit,
+          .outcome = {
+              .admitted = true, .remaining = remaining, .retry_after = 0, .reset_after = reset, .next_after = next}};
 }
 
 decide::LimitOutcome refused(policy::LimitIndex limit, limit::Ticks retry, limit::Ticks reset) {
-  return {
-      limit, 0, {.admitted = false, .remaining = 0, .retry_after = retry, .reset_after = reset, .next_after = retry}};
+  return {.limit = limit,
+          .outcome = {
+              .admitted = false, .remaining = 0, .retry_after = retry, .reset_after = reset, .next_after = retry}};
 }
 
 decide::Decision decision(std::vector<decide::LimitOutcome> outcomes) {
@@ -43,6 +44,7 @@ decide::Decision decision(std::vector<decide::LimitOutcome> outcomes) {
   made.reached = decide::Reached::kEvaluated;
   for (const auto& outcome : outcomes) made.admitted &= outcome.outcome.admitted;
   made.outcomes = std::move(outcomes);
+  made.wall = kNow.time_since_epoch().count();
   return made;
 }
 
@@ -58,6 +60,40 @@ config::Responses structured_only() {
   config::Responses responses;
   responses.x_ratelimit = false;
   return responses;
+}
+
+policy::LimitInfo info(std::string name, limit::Limit limit, const config::Rate& rate) {
+  return {.name = std::move(name), .variants = {std::move(limit)}, .variant_rates = {rate}};
+}
+
+TEST(RateLimitFieldsTest, EveryAlgorithmSaysWhatItCountsIn) {
+  const auto month =
+      limit::CivilCalendar::create({.unit = limit::CivilCalendar::Unit::kMonth, .zone = "Asia/Seoul"}).value();
+  const limit::Ticks tenth = kSecond / 10;
+  const std::vector limits{
+      info("fixed", limit::FixedWindow::create({.capacity = 9, .alignment = {.window = tenth}}).value(),
+           {9, milliseconds(100)}),
+      info("sliding", limit::SlidingWindow::create({.capacity = 5, .alignment = {.window = 60 * kSecond}}).value(),
+           {5, minutes(1)}),
+      info("line", limit::LeakyBucket::create({.count = 50, .period = kSecond, .queue = 100}).value(),
+           {50, seconds(1)}),
+      info("running", limit::Concurrency::create({.capacity = 7, .lease = kSecond}).value(), {7, {}}),
+      info("quota", limit::CalendarQuota::create({.capacity = 1000}, month).value(),
+           {1000, {}, config::CivilUnit::kMonth})};
+  std::vector<decide::LimitOutcome> outcomes;
+  for (policy::LimitIndex i = 0; i < limits.size(); ++i) outcomes.push_back(admitted(i, i, kSecond, kSecond));
+  outcomes[3].outcome.next_after.reset();
+  const std::string structured = fields(RateLimitFields(structured_only(), limits), decision(outcomes));
+  EXPECT_EQ(structured,
+            "RateLimit-Policy: \"fixed\";q=9;w=1, \"sliding\";q=5;w=60, \"line\";q=50;w=1;weir-burst=101, "
+            "\"running\";q=7;qu=\"concurrent-requests\", \"quota\";q=1000;w=2592000\n"
+            "RateLimit: \"fixed\";r=0;t=1, \"sliding\";r=1;t=1, \"line\";r=2;t=1, \"running\";r=3, "
+            "\"quota\";r=4;t=1\n");
+  config::Responses legacy = structured_only();
+  legacy.ratelimit = config::RateLimitFields::kLegacy;
+  EXPECT_NE(fields(RateLimitFields(legacy, limits), decision(outcomes))
+                .find("RateLimit-Policy: 9;w=1, 5;w=60, 50;w=1, 7, 1000;w=2592000\n"),
+            std::string::npos);
 }
 
 // The example of a refusal: a burst and a daily limit, field by field and byte by byte.

@@ -91,6 +91,10 @@ void RequestRecord::decided(const Generation& generation, const Verdict& verdict
       append_millis(line_, nanoseconds(*binding->outcome.retry_after));
     }
   }
+  if (decision.waits()) {
+    line_.append(",\"delay_ms\":");
+    append_millis(line_, nanoseconds(decision.starts_at() - decision.decided_at));
+  }
   std::string_view separator = ",\"shadow_refused\":[";
   for (const decide::LimitOutcome& shadow : decision.shadow) {
     if (shadow.outcome.admitted) continue;

@@ -22,6 +22,8 @@ constexpr auto kHalfClosedGrace = std::chrono::milliseconds(80);
 constexpr int kClientClosedRequest = 499;
 constexpr std::uint32_t kRequestsPerTurn = 64;  // of one connection, before others get their turn
 
+constexpr Problem kEnding{503, "ending", "The gateway is about to end and cannot take the request in time.",
+                          "Retry-After: 1\r\n"};
 constexpr http::Rejection kHeadTooSlow{408, "head-timeout", "The head of the request did not arrive in time."};
 
 }  // namespace
@@ -146,8 +148,9 @@ State Session::handle_request() {
     worker_.make_request_id(request_id);
   }
   Scratch& scratch = worker_.scratch();
-  const Verdict verdict =
-      worker_.pipeline().judge(*generation_, head, peer_, began_, scratch, exchange_->decision(), worker_.metrics());
+  ticket_ = 0;
+  const Verdict verdict = worker_.pipeline().judge(*generation_, head, peer_, worker_.times(), scratch,
+                                                   exchange_->decision(), worker_.metrics(), *this);
   service_ = verdict.service;
   if (worker_.log() != nullptr) {
     exchange_->record().begin(worker_.loop().wall(), request_id, peer_, head, *generation_->shared, verdict,
@@ -203,26 +206,74 @@ State Session::forward(const http::RequestHead& head, const Verdict& verdict, bo
                       .request_id = exchange_->request_id(),
                       .keep_request_id = keep_request_id,
                       .trace_parent = trace});
-  const Exchange::Plan plan{.upstream = &upstream,
-                            .fields = &generation_->shared->fields,
-                            .date = worker_.date(),
-                            .method = head.method_id,
-                            .minor_version = head.minor_version,
-                            .expects_continue = head.expects_continue,
-                            .keep_alive = keep_alive_,
-                            .max_body = service.max_body};
+  exchange_->prepare({.upstream = &upstream,
+                      .fields = &generation_->shared->fields,
+                      .pipeline = &worker_.pipeline(),
+                      .date = worker_.date(),
+                      .method = head.method_id,
+                      .minor_version = head.minor_version,
+                      .expects_continue = head.expects_continue,
+                      .keep_alive = keep_alive_,
+                      .max_body = service.max_body});
   input_.consume(parser().consumed());
   parser_.reset();
   exchange_deadline_ = Instant::max();
-  return check_client(exchange_->begin(plan, side_));
+  const decide::Decision& decision = exchange_->decision();
+  renewal_ = decision.renewal > 0 ? began_ + nanoseconds(decision.renewal) : Instant::max();
+  return decision.waits() ? stand_in_line() : start_exchange();
+}
+
+// Until its time comes, the request only waits, and leaves when the client does.
+State Session::stand_in_line() {
+  if (ticket_ == 0) {
+    wake_is_posted_ = false;
+    ticket_ = worker_.add_waiting(*this);
+  }
+  const Instant start = worker_.pipeline().starts_at(exchange_->decision());
+  if (start <= worker_.loop().now()) {
+    worker_.remove_waiting(ticket_);
+    ticket_ = 0;
+    worker_.pipeline().start(exchange_->decision(), worker_.times());
+    return start_exchange();
+  }
+  if (client_left()) return State::kGone;
+  if (start > worker_.drain_deadline()) return exchange_->refuse(kEnding);
+  timer_.set(std::min({start, gone_deadline_, renewal_}));
+  return State::kWaiting;
+}
+
+// Called by whoever left the line before us, on whatever thread. One wake-up that is on its way is enough.
+void Session::moved_up() {
+  const std::uint64_t ticket = ticket_;
+  if (ticket != 0 && !wake_is_posted_.exchange(true)) worker_.wake_waiting(ticket);
+}
+
+void Session::wake_in_line() {
+  wake_is_posted_ = false;  // before it looks when it starts
+  wake_.notify();
+}
+
+// The client's pace counts from now on: while it stood in line nobody read its body.
+State Session::start_exchange() {
+  pace_began_ = worker_.loop().now();
+  pace_bytes_ = received_;
+  return check_client(exchange_->begin(side_));
+}
+
+void Session::renew_leases() {
+  const Times times = worker_.times();
+  if (times.now < renewal_) return;
+  if (!worker_.pipeline().renew(exchange_->decision(), times)) worker_.metrics().lost_leases.add();
+  renewal_ = times.now + nanoseconds(exchange_->decision().renewal);
 }
 
 State Session::continue_exchange() {
   if (cut_) return State::kGone;
   const Instant now = worker_.loop().now();
+  renew_leases();
+  if (ticket_ != 0) return stand_in_line();
   if (timed_out()) {
-    if (now >= gone_deadline_) return State::kGone;
-    if (now >= exchange_deadline_) return check_client(exchange_->time_out(side_));
+    if (now >= exchange_deadline_ && now < gone_deadline_) return check_client(exchange_->time_out(side_));
   }
   worker_.date();
   return check_client(exchange_->advance(side_));
@@ -230,13 +281,18 @@ State Session::continue_exchange() {
 
 State Session::check_client(State state) {
   if (state != State::kWaiting) return state;
-  if (stream_.hung_up()) return State::kGone;
-  if (stream_.peer_ended() && gone_deadline_ == Instant::max()) {
-    gone_deadline_ = worker_.loop().now() + kHalfClosedGrace;
-  }
+  if (client_left()) return State::kGone;
   if (body_is_too_slow()) return exchange_->body_too_slow();
   arm_exchange();
   return State::kWaiting;
+}
+
+bool Session::client_left() {
+  if (stream_.hung_up()) return true;
+  if (stream_.peer_ended() && gone_deadline_ == Instant::max()) {
+    gone_deadline_ = worker_.loop().now() + kHalfClosedGrace;
+  }
+  return worker_.loop().now() >= gone_deadline_;
 }
 
 bool Session::body_is_too_slow() {
@@ -268,7 +324,7 @@ void Session::arm_exchange() {
     awaits_ = awaits;
     progress_ = progress;
   }
-  timer_.set(std::min(exchange_deadline_, gone_deadline_));
+  timer_.set(std::min({exchange_deadline_, gone_deadline_, renewal_}));
 }
 
 // The exchange, if there was one, has ended: finish its answer, write it down, and make ready for what comes next.
@@ -304,8 +360,10 @@ void Session::settle(State state) {
 
 void Session::answer_fault(const Problem& problem, bool keep_alive) {
   keep_alive_ = keep_alive;
+  worker_.pipeline().settle(exchange_->decision(), problem.status, nullptr, worker_.times());
   Text& out = worker_.scratch().out;
-  const std::size_t body_size = write_problem(out, problem, context(keep_alive));
+  const std::size_t body_size =
+      write_problem(out, problem, context(keep_alive), &generation_->shared->fields, &exchange_->decision());
   send(out.view());
   record({.status = problem.status,
           .code = problem.code,
@@ -328,6 +386,12 @@ void Session::record(const RequestRecord::Ending& ending) {
 
 void Session::release_exchange() {
   if (!exchange_) return;
+  if (ticket_ != 0) {  // it never started
+    worker_.remove_waiting(ticket_);
+    ticket_ = 0;
+    worker_.pipeline().leave(exchange_->decision(), worker_.times());
+  }
+  worker_.pipeline().finish(exchange_->decision(), worker_.times());
   exchange_->finish();
   worker_.put_back(std::move(exchange_));
 }
@@ -413,6 +477,7 @@ Session::Next Session::linger() {
 void Session::begin_drain() {
   if (exchange_) {
     exchange_->end_connection();
+    if (ticket_ != 0) worker_.loop().notify_soon(wake_);  // it may have no time left to start
   } else if (!head_begun_ && output_.empty() && !lingering_) {
     timer_.set(worker_.loop().now() + kDrainIdle);
   }

@@ -5,6 +5,7 @@
 // Thread safety: the worker's thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,7 +24,7 @@ namespace weir::gateway {
 
 class Worker;
 
-class Session final : public io::Retired {
+class Session final : public io::Retired, private decide::Lines::Waiter {
  public:
   Session(Worker& worker, io::Descriptor socket, const io::SocketAddress& peer);
 
@@ -32,6 +33,8 @@ class Session final : public io::Retired {
   void begin_drain();
   // Ends now, whatever it is doing.
   void cut();
+  // The line has moved up.
+  void wake_in_line();
   bool busy() const { return exchange_ != nullptr; }
   void close() { stream_.close(); }
   io::Observer& observer() { return wake_; }
@@ -49,10 +52,15 @@ class Session final : public io::Retired {
   Exchange::State handle_request();
   Exchange::State answer_verdict(const http::RequestHead& head, const Verdict& verdict);
   Exchange::State forward(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id);
+  Exchange::State stand_in_line();
+  Exchange::State start_exchange();
+  void moved_up() override;
   Exchange::State continue_exchange();
   Exchange::State check_client(Exchange::State state);
+  bool client_left();
   bool body_is_too_slow();
   void arm_exchange();
+  void renew_leases();
   void settle(Exchange::State state);
   void answer_fault(const Problem& problem, bool keep_alive);
   void record(const RequestRecord::Ending& ending);
@@ -84,6 +92,9 @@ class Session final : public io::Retired {
 
   Instant began_{};  // of the current request
   Instant exchange_deadline_{};
+  Instant renewal_ = Instant::max();      // of the leases that the request holds
+  std::atomic<std::uint64_t> ticket_{0};  // while it stands in line
+  std::atomic<bool> wake_is_posted_{false};
   Instant gone_deadline_ = Instant::max();
   Instant pace_began_{};  // of the window in which the body's rate is measured
   std::uint64_t pace_bytes_ = 0;

@@ -15,7 +15,7 @@ constexpr std::size_t kMostIdleExchanges = 256;
 Worker::Worker(const WorkerContext& context, std::shared_ptr<const Generation> generation)
     : loop_(context.clock, context.calls),
       hosts_(loop_, metrics_),
-      pipeline_(context.store, context.clock, context.store_epoch),
+      pipeline_(context.store, context.lines, context.clock, context.store_epoch),
       budget_(context.budget),
       log_(context.log),
       id_prefix_(context.id_prefix),
@@ -79,6 +79,7 @@ void Worker::remove(Session& session) {
 
 void Worker::begin_drain() {
   draining_ = true;
+  drain_deadline_ = loop_.now() + generation_->shared->config.shutdown.timeout;
   for (auto& [address, acceptor] : acceptors_) {
     acceptor->close();
     loop_.retire(std::move(acceptor));
@@ -111,6 +112,18 @@ std::unique_ptr<Exchange> Worker::take_exchange() {
 
 void Worker::put_back(std::unique_ptr<Exchange> exchange) {
   if (idle_exchanges_.size() < kMostIdleExchanges) idle_exchanges_.push_back(std::move(exchange));
+}
+
+std::uint64_t Worker::add_waiting(Session& session) {
+  waiting_.emplace(++tickets_, &session);
+  return tickets_;
+}
+
+void Worker::wake_waiting(std::uint64_t ticket) {
+  post([this, ticket] {
+    const auto found = waiting_.find(ticket);
+    if (found != waiting_.end()) found->second->wake_in_line();
+  });
 }
 
 std::string_view Worker::date() {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "weir/gateway/access_log.h"
@@ -39,6 +40,7 @@ struct ConnectionBudget {
 struct WorkerContext {
   const Clock& clock;
   store::MemoryStore& store;
+  decide::Lines& lines;
   Instant store_epoch;
   ConnectionBudget& budget;
   io::SocketCalls calls = io::SocketCalls::kAuto;
@@ -71,12 +73,15 @@ class Worker {
 
   // For sessions.
   io::EventLoop& loop() { return loop_; }
+  Times times() { return {loop_.now(), loop_.wall()}; }
   Scratch& scratch() { return scratch_; }
   Pipeline& pipeline() { return pipeline_; }
   WorkerMetrics& metrics() { return metrics_; }
   AccessLog::Writer* log() const { return log_; }
   const std::shared_ptr<WorkerGeneration>& generation() const { return generation_; }
   bool draining() const { return draining_; }
+  // When whatever is left is cut; far away unless the process is about to end.
+  Instant drain_deadline() const { return drain_deadline_; }
   http::RequestParser& shared_parser() { return parser_; }
   // The shared parser with what it has read so far, for a head that comes in pieces.
   std::unique_ptr<http::RequestParser> lend_parser();
@@ -87,6 +92,11 @@ class Worker {
   void make_request_id(std::string& out);
   std::string make_trace_parent();
   void remove(Session& session);
+  // A session that stands in line is found by its ticket when the line moves up, or not any more. Not 0.
+  std::uint64_t add_waiting(Session& session);
+  void remove_waiting(std::uint64_t ticket) { waiting_.erase(ticket); }
+  // From any thread.
+  void wake_waiting(std::uint64_t ticket);
 
  private:
   void accept(io::Acceptor::Accepted accepted);
@@ -106,9 +116,12 @@ class Worker {
   std::map<std::string, std::unique_ptr<io::Acceptor>> acceptors_;
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<std::unique_ptr<Exchange>> idle_exchanges_;
+  std::unordered_map<std::uint64_t, Session*> waiting_;
+  std::uint64_t tickets_ = 0;
   std::int64_t date_second_ = -1;
   std::array<char, http::kImfDateSize> date_{};
   bool draining_ = false;
+  Instant drain_deadline_ = Instant::max();
   std::thread thread_;
 };
 

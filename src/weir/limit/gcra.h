@@ -3,15 +3,16 @@
 // The arithmetic of the token bucket on one scaled integer, for both widths. All times here are in 1/N ticks, so a
 // unit is exactly P of them and a tick exactly N. Internal to this folder.
 //
-// Overflow: with 64 bits N <= 16, `full` <= 10 years * N, `now` <= 8 years: the largest sum is
-// (10 + 8 years + 1 min) * 16 in ns < 2^63. With 128 bits the largest product, c*P, is below 2^97.
-// A cost is multiplied only after it was found to be at most B, and B*P is `full`.
+// Overflow: 64 bits are used only where `fits_narrow` holds. With 128 bits the largest product, c*P, is below 2^97.
+// A cost is multiplied only after it was found to be at most B + D, and B*P is `full`, D*P is `overdraft`.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "weir/limit/outcome.h"
+#include "weir/limit/ranges.h"
 
 namespace weir::limit::gcra {
 
@@ -26,8 +27,6 @@ struct Unsigned<Wide> {
   using Type = unsigned __int128;
 };
 
-constexpr std::int64_t kClockStepSeconds = 60;
-
 template <class Int>
 struct Bucket {
   std::int64_t count;   // N
@@ -35,10 +34,39 @@ struct Bucket {
   Cost capacity;        // B
   std::int64_t second;  // ticks
   Int full;             // B*P: the debt of an empty bucket
+  Int overdraft;        // D*P: how far a settlement may go below empty
 
+  Int lowest() const { return full + overdraft; }
   // A larger debt can only come from a clock that went back.
-  Int most_owed() const { return full + static_cast<Int>(kClockStepSeconds * second) * count; }
+  Int most_owed() const { return lowest() + static_cast<Int>(kClockStepSeconds * second) * count; }
 };
+
+// Whether the largest sum, an instant eight years from the epoch and all that a bucket can owe on top of a charge,
+// fits in 64 bits.
+inline bool fits_narrow(const Bucket<Wide>& bucket) {
+  const Wide latest = static_cast<Wide>(kMaxNowSeconds) * bucket.second * bucket.count;
+  return latest + bucket.most_owed() + bucket.lowest() <= INT64_MAX;
+}
+
+// The arrival as a state keeps it: one word, or two with the low one first.
+template <class Int>
+Int load(std::span<const std::int64_t> state) {
+  if constexpr (sizeof(Int) == sizeof(std::int64_t)) {
+    return state[0];
+  } else {
+    const auto low = static_cast<std::uint64_t>(state[0]);
+    const auto high = static_cast<std::uint64_t>(state[1]);
+    return static_cast<Wide>(static_cast<unsigned __int128>(high) << 64 | low);
+  }
+}
+
+inline void store(std::span<std::int64_t> state, std::int64_t arrival) { state[0] = arrival; }
+
+inline void store(std::span<std::int64_t> state, Wide arrival) {
+  const auto bits = static_cast<unsigned __int128>(arrival);
+  state[0] = static_cast<std::int64_t>(static_cast<std::uint64_t>(bits));
+  state[1] = static_cast<std::int64_t>(static_cast<std::uint64_t>(bits >> 64));
+}
 
 // ceil(value / by). Requires: value >= 0, by >= 1, and a quotient below 2^63.
 template <class Int>
@@ -61,7 +89,7 @@ template <class Int>
 [[gnu::always_inline]] inline Int debt(const Bucket<Int>& bucket, Int arrival, Int start) {
   const Int found = std::max<Int>(arrival - start, 0);
   if (found > bucket.full && found > bucket.most_owed()) [[unlikely]]
-    return bucket.full;
+    return bucket.lowest();
   return found;
 }
 
@@ -90,6 +118,8 @@ template <class Int>
   if (cost > 0 && owed < arrival - start) [[unlikely]]
     arrival = start + owed;  // repair
   outcome.admitted = false;
+  outcome.delay = 0;
+  outcome.at = now;
   if (cost > bucket.capacity) {
     outcome.retry_after.reset();
     return describe(bucket, owed, outcome);
@@ -111,6 +141,17 @@ void give_back(const Bucket<Int>& bucket, Int& arrival, Ticks now, Cost cost) {
   if (arrival <= start) return;
   const Int returned = static_cast<Int>(std::min(cost, bucket.capacity)) * bucket.period;
   arrival = std::max(start, arrival - returned);
+}
+
+// Takes a cost whether it is there or not, down to the lowest level.
+template <class Int>
+void take(const Bucket<Int>& bucket, Int& arrival, Ticks now, Cost cost) {
+  const Int start = static_cast<Int>(now) * bucket.count;
+  const Int lowest = bucket.lowest();
+  const Cost most = divide_down<Int>(lowest, bucket.period);
+  const Int taken = static_cast<Int>(std::min(cost, most)) * bucket.period;
+  const Int owed = debt(bucket, arrival, start);
+  arrival = start + std::min(owed + taken, std::max(owed, lowest));
 }
 
 }  // namespace weir::limit::gcra

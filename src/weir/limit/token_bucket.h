@@ -21,17 +21,12 @@ namespace weir::limit {
 
 class TokenBucket {
  public:
-  static constexpr std::int64_t kMaxUnits = 1'000'000'000'000;  // of N, B and costs
-  // A jump of the clock that is larger than this is repaired (bucket empty from now on), a smaller one is sat out.
-  static constexpr std::int64_t kClockStepSeconds = gcra::kClockStepSeconds;
-  // The largest `now`: eight years after the store's epoch, which is the start of the process.
-  static constexpr std::int64_t kMaxNowSeconds = std::int64_t{8} * 365 * 86'400;
-
   struct Numbers {
     std::int64_t count = 0;                  // N, 1 to kMaxUnits
     Ticks period = 0;                        // P, ticks
     Cost capacity = 0;                       // B, 0 to kMaxUnits
     Ticks ticks_per_second = 1'000'000'000;  // 1 to 10^9
+    Cost debt = 0;                           // D: how far take may go below empty, 0 to kMaxUnits
     bool operator==(const Numbers&) const = default;
   };
 
@@ -39,12 +34,14 @@ class TokenBucket {
   static Result<TokenBucket> create(const Numbers& numbers);
 
   // 64-bit words of state: 1 while time in 1/N ticks fits (N <= 16 after reduction), else 2. All zero: full.
-  int state_words() const { return numbers_.count <= kMaxNarrowCount ? 1 : 2; }
+  int state_words() const { return narrow_ ? 1 : 2; }
+
+  Ticks time(const Call& call) const { return call.now; }
 
   // One decision; writes `state` only when admitted with cost > 0, or to repair it (never for cost 0).
   // Requires: 0 <= now <= kMaxNowSeconds, 0 <= cost <= kMaxUnits, state.size() >= state_words().
   [[gnu::always_inline]] void step(std::span<std::int64_t> state, Ticks now, Cost cost, Outcome& outcome) const {
-    if (state_words() != 1) [[unlikely]]
+    if (!narrow_) [[unlikely]]
       return step_wide(state, now, cost, outcome);
     std::int64_t arrival = state[0];
     gcra::step(scaled<std::int64_t>(), arrival, now, cost, outcome);
@@ -56,8 +53,12 @@ class TokenBucket {
     return outcome;
   }
 
-  // Takes back a cost that was admitted; never above full.
-  void give_back(std::span<std::int64_t> state, Ticks now, Cost cost) const;
+  // Takes back a cost that was admitted; never above full. `at`, as everywhere: Outcome::at of the charge; a bucket
+  // has no use for it.
+  void give_back(std::span<std::int64_t> state, Ticks now, Cost cost, Ticks at) const;
+
+  // Takes a cost whether it is there or not, down to D below empty.
+  void take(std::span<std::int64_t> state, Ticks now, Cost cost, Ticks at) const;
 
   // True when the state equals "never used" at `now`, so that it may be forgotten.
   bool is_initial(std::span<const std::int64_t> state, Ticks now) const;
@@ -65,25 +66,31 @@ class TokenBucket {
   // The state of a bucket with other numbers, as a state of this one: the used amount is carried, cut at the new
   // capacity and rounded up to 1/N tick. Equal numbers change nothing.
   void carry(const TokenBucket& from, std::span<const std::int64_t> old_state, std::span<std::int64_t> state,
-             Ticks now) const;
+             const Call& call) const;
+
+  Cost capacity() const { return numbers_.capacity; }
 
   // As created, but with N and P divided by their greatest common divisor.
   const Numbers& numbers() const { return numbers_; }
   bool operator==(const TokenBucket&) const = default;
 
  private:
-  static constexpr std::int64_t kMaxNarrowCount = 16;  // see gcra.h
+  static constexpr std::int64_t kMaxNarrowCount = 16;
+  friend class LeakyBucket;
 
-  explicit TokenBucket(const Numbers& reduced)
-      : numbers_(reduced), full_(static_cast<__int128>(reduced.capacity) * reduced.period) {}
+  explicit TokenBucket(const Numbers& reduced);
   template <class Int>
   gcra::Bucket<Int> scaled() const {
-    return {numbers_.count, numbers_.period, numbers_.capacity, numbers_.ticks_per_second, static_cast<Int>(full_)};
+    return {numbers_.count,          numbers_.period,
+            numbers_.capacity,       numbers_.ticks_per_second,
+            static_cast<Int>(full_), static_cast<Int>(overdraft_)};
   }
   void step_wide(std::span<std::int64_t> state, Ticks now, Cost cost, Outcome& outcome) const;
 
   Numbers numbers_;
-  __int128 full_;  // B*P
+  __int128 full_;       // B*P
+  __int128 overdraft_;  // D*P
+  bool narrow_;
 };
 
 }  // namespace weir::limit

@@ -6,7 +6,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "weir/limit/token_bucket.h"
+#include "weir/limit/ranges.h"
+#include "weir/policy/limit_builder.h"
 
 namespace weir::policy {
 namespace {
@@ -62,6 +63,22 @@ std::string kind_text(const std::vector<PerAttribute>& attributes, bool shadow) 
   return text;
 }
 
+// Subjects of more values are narrower; of as many, one endpoint than all, and one service than all.
+std::uint16_t breadth_of(const config::Limit& limit) {
+  const std::size_t values = std::min<std::size_t>(limit.per.size(), 1000);
+  return static_cast<std::uint16_t>((1000 - values) * 4 + (limit.match.empty() ? 2 : 0) +
+                                    (limit.services.empty() ? 1 : 0));
+}
+
+Settlement settlement_of(const config::Limit& limit) {
+  Settlement settlement{.counted = limit.counted, .field = {}};
+  if (const auto* response = std::get_if<config::ResponseCost>(&limit.cost)) {
+    settlement.field = response->header;
+    settlement.max = response->max > 0 ? std::min(response->max, limit::kMaxUnits) : limit::kMaxUnits;
+  }
+  return settlement;
+}
+
 }  // namespace
 
 std::uint32_t method_number(std::string_view method) {
@@ -88,6 +105,7 @@ void Compiler::add_limit(const config::Limit& limit) {
   rule.limit = static_cast<LimitIndex>(limits.size());
   rule.missing = limit.missing;
   rule.shadow = limit.mode == config::Mode::kShadow;
+  rule.breadth = breadth_of(limit);
   rule.services = limit.services;
   std::ranges::sort(rule.services);
   for (const std::string& name : limit.only_if_missing) rule.only_if_missing.push_back(id(name));
@@ -101,39 +119,46 @@ void Compiler::add_limit(const config::Limit& limit) {
 }
 
 LimitInfo Compiler::make_info(const config::Limit& limit, Rule& rule) const {
-  LimitInfo info{limit.name, limit.mode, limit.advertise, {}, {}};
-  rule.variant = add_variant(limit.rate, limit.burst, info);
+  LimitInfo info{.name = limit.name,
+                 .mode = limit.mode,
+                 .advertise = limit.advertise,
+                 .variants = {},
+                 .variant_rates = {},
+                 .settlement = settlement_of(limit)};
+  const bool concurrency = limit.algorithm == config::Algorithm::kConcurrency;
+  const auto most = [](std::int64_t max) { return std::optional(config::Rate{max, {}}); };
+  rule.variant = add_variant(limit, concurrency ? most(limit.max) : limit.rate, limit.burst, info);
   for (const config::ByRate& by : limit.by) {
-    rule.alternatives.push_back({id(by.attribute), by.value, add_variant(by.rate, by.burst, info)});
+    const auto rate = concurrency && !by.unlimited ? most(by.max) : by.rate;
+    rule.alternatives.push_back({id(by.attribute), by.value, add_variant(limit, rate, by.burst, info)});
   }
   return info;
 }
 
-VariantIndex Compiler::add_variant(const std::optional<config::Rate>& rate, std::int64_t burst,
-                                   LimitInfo& info) const {
+VariantIndex Compiler::add_variant(const config::Limit& limit, const std::optional<config::Rate>& rate,
+                                   std::int64_t capacity, LimitInfo& info) const {
   if (!rate) return kUnlimited;
-  // A rate of 0 is a bucket that holds nothing; how fast it would refill does not matter.
-  const auto bucket = limit::TokenBucket::create(
-      {.count = std::max<std::int64_t>(rate->count, 1), .period = rate->period.count(), .capacity = burst});
-  if (!bucket) return kUnlimited;
-  const limit::Limit wanted(*bucket);
-  const auto known = static_cast<std::size_t>(std::ranges::find(info.variants, wanted) - info.variants.begin());
+  const auto wanted = build_limit(limit, *rate, capacity);
+  if (!wanted) return kUnlimited;
+  const auto known = static_cast<std::size_t>(std::ranges::find(info.variants, *wanted) - info.variants.begin());
   if (known < info.variants.size()) return static_cast<VariantIndex>(known);
   if (known >= kUnlimited) return kUnlimited;
-  info.variants.push_back(wanted);
+  info.variants.push_back(*wanted);
   info.variant_rates.push_back(*rate);
   return static_cast<VariantIndex>(known);
 }
 
 void Compiler::set_cost(const config::Cost& cost, Rule& rule) const {
+  constexpr limit::Cost kMost = limit::kMaxUnits;
   if (const auto* fixed = std::get_if<std::int64_t>(&cost)) {
-    rule.cost = std::min(*fixed, limit::TokenBucket::kMaxUnits);
-    return;
+    rule.cost = std::min(*fixed, kMost);
+  } else if (const auto* response = std::get_if<config::ResponseCost>(&cost)) {
+    rule.cost = std::min(response->reserve, kMost);
+  } else {
+    const auto& header = std::get<config::HeaderCost>(cost);
+    rule.cost = FieldCost{identity::FieldName(header.header), std::min(header.fallback, kMost),
+                          header.max > 0 ? std::min(header.max, kMost) : kMost};
   }
-  const auto& header = std::get<config::HeaderCost>(cost);
-  const limit::Cost most = limit::TokenBucket::kMaxUnits;
-  rule.cost = FieldCost{identity::FieldName(header.header), std::min(header.fallback, most),
-                        header.max > 0 ? std::min(header.max, most) : most};
 }
 
 void Compiler::place(const config::Limit& limit, const LimitInfo& info, Rule& rule) {
@@ -143,6 +168,16 @@ void Compiler::place(const config::Limit& limit, const LimitInfo& info, Rule& ru
   rule.kind = kind_for(subject_attributes(limit, spread), rule.shadow, rule.spread.size());
   rule.spread.first = static_cast<std::uint32_t>(layouts[rule.kind].slots.size());
   add_slots(info, rule);
+  AccountKind& kind = kinds[rule.kind];
+  kind.jittered |= limit.jitter;
+  for (const limit::Limit& variant : info.variants) {
+    const bool queued = variant.holds<limit::LeakyBucket>();
+    const bool waits = queued || variant.holds<limit::Concurrency>();
+    kind.queued |= queued;
+    kind.last |= waits;
+    rule.held |= waits;
+  }
+  rule.held |= info.settlement.needed();
 }
 
 Spread Compiler::spread_of(const config::Limit& limit) const {
@@ -170,7 +205,7 @@ std::uint32_t Compiler::new_kind(const std::string& text, const std::vector<PerA
   for (const PerAttribute& attribute : per) kind.attributes.push_back(id(attribute));
   const auto index = static_cast<std::uint32_t>(kinds.size());
   kinds.push_back(std::move(kind));
-  layouts.push_back({text, {}});
+  layouts.push_back({.kind = text, .slots = {}, .expendable = shadow});
   kind_by_text_.emplace(text, index);
   return index;
 }
@@ -190,11 +225,11 @@ void Compiler::add_slots(const LimitInfo& info, const Rule& rule) {
   }
 }
 
-// Enforced before shadow, narrow before wide, then as configured.
+// Enforced before shadow, what is held for some time after the rest, narrow before wide, then as configured.
 void Compiler::order_rules() {
   std::ranges::sort(rules, {}, [&](const Rule& rule) {
     const std::size_t values = kinds[rule.kind].attributes.size();
-    return std::tuple(rule.shadow, ~values, rule.kind, rule.limit);
+    return std::tuple(rule.shadow, kinds[rule.kind].last, ~values, rule.kind, rule.limit);
   });
 }
 

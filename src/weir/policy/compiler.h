@@ -38,7 +38,8 @@ class Compiler {
 
   void add_limit(const config::Limit& limit);
   LimitInfo make_info(const config::Limit& limit, Rule& rule) const;
-  VariantIndex add_variant(const std::optional<config::Rate>& rate, std::int64_t burst, LimitInfo& info) const;
+  VariantIndex add_variant(const config::Limit& limit, const std::optional<config::Rate>& rate, std::int64_t capacity,
+                           LimitInfo& info) const;
   void set_cost(const config::Cost& cost, Rule& rule) const;
   void place(const config::Limit& limit, const LimitInfo& info, Rule& rule);
   Spread spread_of(const config::Limit& limit) const;

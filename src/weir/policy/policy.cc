@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "weir/limit/alignment.h"
 #include "weir/policy/compiler.h"
 
 namespace weir::policy {
@@ -58,6 +59,11 @@ limit::Cost cost_of(const FieldCost& cost, const http::RequestHead& request) {
   return said < 0 ? cost.fallback : std::max<limit::Cost>(said, 1);
 }
 
+bool is_among(int status, const std::vector<config::StatusRange>& ranges) {
+  return std::ranges::any_of(
+      ranges, [status](const config::StatusRange& range) { return range.first <= status && status <= range.last; });
+}
+
 limit::Cost cost_of(const Rule& rule, const http::RequestHead& request) {
   const auto* fixed = std::get_if<limit::Cost>(&rule.cost);
   return fixed ? *fixed : cost_of(std::get<FieldCost>(rule.cost), request);
@@ -86,6 +92,20 @@ struct Policy::Scene {
   bool lacks = false;            // this kind's subject misses a value
   bool opened = false;           // this kind has an account in the charges
 };
+
+limit::Cost Settlement::cost(limit::Cost taken, int status, std::optional<std::string_view> told) const {
+  const limit::Cost said = told ? parse_cost(*told, max) : -1;
+  if (said >= 0) return said;
+  switch (counted.rule) {
+    case config::CountedAnswers::Rule::kAll:
+      break;
+    case config::CountedAnswers::Rule::kOnly:
+      return is_among(status, counted.statuses) ? taken : 0;
+    case config::CountedAnswers::Rule::kAllBut:
+      return is_among(status, counted.statuses) ? 0 : taken;
+  }
+  return taken;
+}
 
 void Charges::clear() {
   accounts.clear();
@@ -139,7 +159,7 @@ void Policy::apply(const Rule& rule, Scene& scene, Charges& charges) const {
   if (variant == kUnlimited || !enter(rule, scene, charges)) return;
   const std::string_view method = scene.attributes.get(identity::kMethod);
   charges.charges.push_back({slot_of(rule, scene.route, method), variant, cost_of(rule, scene.request)});
-  charges.limits.push_back({rule.limit, variant});
+  charges.limits.push_back({rule.limit, variant, rule.breadth, rule.held ? &limits_[rule.limit] : nullptr});
   ++charges.accounts.back().count;
 }
 
@@ -168,13 +188,35 @@ void Policy::open_account(const Rule& rule, Scene& scene, Charges& charges) cons
   const auto first = static_cast<std::uint32_t>(charges.charges.size());
   const AccountKind& kind = kinds_[rule.kind];
   if (scene.opened) {  // the run of this account is full
-    charges.accounts.push_back({kind.handle, charges.accounts.back().subject, first, 0, kind.shadow});
+    AccountCharges again = charges.accounts.back();
+    again.first = first;
+    again.count = 0;
+    charges.accounts.push_back(again);
     return;
   }
   scene.opened = true;
   charges.key.clear();
   for (const AttributeId id : kind.attributes) append_value(subject_value(id, rule.shadow, scene), charges.key);
-  charges.accounts.push_back({kind.handle, store_.subject(charges.key), first, 0, kind.shadow});
+  charges.accounts.push_back({.kind = kind.handle,
+                              .subject = store_.subject(charges.key),
+                              .phase = kind.jittered ? phase_of(kind, rule.shadow, scene, charges.key) : 0,
+                              .first = first,
+                              .count = 0,
+                              .shadow = kind.shadow,
+                              .queued = kind.queued});
+}
+
+// Of the key as people write it: the values, joined by commas.
+std::uint64_t Policy::phase_of(const AccountKind& kind, bool shadow, const Scene& scene, std::string& room) const {
+  room.clear();
+  for (const AttributeId id : kind.attributes) {
+    if (id != kind.attributes.front()) room += ',';
+    for (const char c : subject_value(id, shadow, scene)) {
+      if (c == ',' || c == '\\') room += '\\';
+      room += c;
+    }
+  }
+  return limit::fnv1a(room);
 }
 
 std::string_view Policy::subject_value(AttributeId id, bool shadow, const Scene& scene) const {

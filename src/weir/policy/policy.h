@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "weir/config/config.h"
@@ -22,6 +24,17 @@
 
 namespace weir::policy {
 
+// What an answer changes about a charge: whether it counts at all, or what it cost in truth.
+struct Settlement {
+  config::CountedAnswers counted;
+  std::string field;    // of the answer, with the cost; empty: none
+  limit::Cost max = 0;  // the largest cost that is believed
+
+  bool needed() const { return !field.empty() || counted.rule != config::CountedAnswers::Rule::kAll; }
+  // The true cost, given what was taken before the answer. `told`: the field's value, if it was there.
+  limit::Cost cost(limit::Cost taken, int status, std::optional<std::string_view> told) const;
+};
+
 // What the parts behind the policy need to know about a limit.
 struct LimitInfo {
   std::string name;
@@ -29,21 +42,26 @@ struct LimitInfo {
   bool advertise = true;
   std::vector<limit::Limit> variants;       // `rate` unless it is unlimited, then the limited entries of `by`;
                                             // equal ones once
-  std::vector<config::Rate> variant_rates;  // the same, as configured
+  std::vector<config::Rate> variant_rates;  // the same, as configured; of concurrency, the count is the most
+  Settlement settlement{};
 };
 
 struct ChargedLimit {
   LimitIndex limit = 0;
   VariantIndex variant = 0;
+  std::uint16_t breadth = 0;        // of what it counts: a narrower limit has less
+  const LimitInfo* info = nullptr;  // if something is still to be done about it when the request has been admitted
 };
 
 // The charges of one account: a run in Charges::charges.
 struct AccountCharges {
   store::MemoryStore::Kind kind;
   Fingerprint subject;
+  std::uint64_t phase = 0;  // limit::fnv1a of the subject's key, if a window begins at it
   std::uint32_t first = 0;
   std::uint32_t count = 0;  // at most Charges::kMaxRun
   bool shadow = false;      // shadow limits have accounts of their own
+  bool queued = false;      // a limit has a line to wait in
 };
 
 // Reused from request to request.
@@ -87,6 +105,7 @@ class Policy {
   void apply(const Rule& rule, Scene& scene, Charges& charges) const;
   bool enter(const Rule& rule, Scene& scene, Charges& charges) const;
   void open_account(const Rule& rule, Scene& scene, Charges& charges) const;
+  std::uint64_t phase_of(const AccountKind& kind, bool shadow, const Scene& scene, std::string& room) const;
   std::string_view subject_value(identity::AttributeId id, bool shadow, const Scene& scene) const;
 
   store::MemoryStore& store_;

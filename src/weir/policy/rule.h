@@ -56,6 +56,8 @@ struct Rule {
   Spread spread;
   config::Missing missing = config::Missing::kSkip;
   bool shadow = false;
+  bool held = false;  // something is still to be done when a request has been admitted: see ChargedLimit
+  std::uint16_t breadth = 0;
   VariantIndex variant = kUnlimited;
   std::vector<Alternative> alternatives;
   std::vector<identity::AttributeId> only_if_missing;
@@ -68,6 +70,9 @@ struct AccountKind {
   store::MemoryStore::Kind handle;
   std::vector<identity::AttributeId> attributes;  // whose values name the subject, in the order of `per`
   bool shadow = false;
+  bool jittered = false;  // some window begins at the subject's phase
+  bool queued = false;    // there is a line to wait in
+  bool last = false;      // some limit holds a place for some time: such accounts are asked after all others
 };
 
 // The rules that a request has to look at. Each list is ascending.

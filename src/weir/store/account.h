@@ -26,6 +26,8 @@ struct Slot {
 struct Layout {
   std::string kind;         // stable across reloads; e.g. "partner,service"
   std::vector<Slot> slots;  // at least one
+  bool expendable = false;  // where memory is bounded its accounts give way first, and never make others give way;
+                            // stable across reloads
   bool operator==(const Layout&) const = default;
 };
 
@@ -33,6 +35,14 @@ struct Charge {
   std::uint16_t slot = 0;    // in Layout::slots
   std::uint8_t variant = 0;  // in Slot::variants
   limit::Cost cost = 1;      // 0: peek
+};
+
+// A change of what a charge took, once its true cost is known.
+struct Adjustment {
+  std::uint16_t slot = 0;    // of the charge
+  std::uint8_t variant = 0;  // of the charge
+  limit::Cost by = 0;        // below zero: given back; above: taken as well, whether it is there or not
+  limit::Ticks at = 0;       // Outcome::at of the charge
 };
 
 }  // namespace weir::store

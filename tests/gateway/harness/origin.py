@@ -24,6 +24,7 @@ class Request:
         self.raw_body = b""  # with chunk lines, as it was framed
         self.trailers = Fields()
         self.complete = False
+        self.at = time.monotonic()
 
     def __repr__(self):
         return f"<{self.method} {self.target} {self.fields.pairs} {self.body[:100]!r} complete={self.complete}>"

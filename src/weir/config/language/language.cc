@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "weir/config/language/limit_checks.h"
 #include "weir/config/network_types.h"
 #include "weir/config/scalars.h"
 
@@ -106,7 +107,8 @@ Type<Config> language() {
       .later("service", "the decision for other gateways")
       .check(check_addresses)
       .check(check_keys)
-      .check(check_identify);
+      .check(check_identify)
+      .check(warn_of_logs);
   return file;
 }
 

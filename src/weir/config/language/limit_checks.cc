@@ -4,12 +4,9 @@
 #include <algorithm>
 
 #include "weir/config/http_types.h"
-#include "weir/config/rate.h"
 
 namespace weir::config {
 namespace {
-
-bool readable(const Fields& fields, std::string_view key) { return fields.has(key) && fields.good(key); }
 
 std::string attribute_suggestion(Reader& reader, const std::string& name) {
   const std::set<std::string>& attributes = reader.scope.attributes;
@@ -108,87 +105,17 @@ void check_by(Reader& reader, const Fields& fields, const Limit& limit) {
   }
 }
 
-// One bucket of a limit: its own, or an alternative of `by`.
-struct Bucket {
-  const std::optional<Rate>& rate;
-  std::int64_t burst;
-  Place rate_place;
-  Place burst_place;
-};
-
-std::vector<Bucket> buckets(const Fields& fields, const Limit& limit) {
-  const Place own = fields.place("rate");
-  std::vector<Bucket> all{{limit.rate, limit.burst, own, fields.has("burst") ? fields.place("burst") : own}};
-  const Node* by = fields.find("by");
-  if (by == nullptr) return all;
-  std::size_t next = 0;
-  for (const auto& [attribute, values] : by->entries) {
-    for (const auto& [value, node] : values->entries) {
-      const ByRate& alternative = limit.by[next++];
-      const Fields inner(*node);
-      all.push_back({alternative.rate, alternative.burst, inner.place("rate"),
-                     inner.has("burst") ? inner.place("burst") : inner.place("rate")});
-    }
-  }
-  return all;
-}
-
-struct CostRange {
-  std::int64_t usual;  // of a request that says nothing
-  std::int64_t most;
-  bool fixed;
-};
-
-CostRange cost_range(const Cost& cost) {
-  if (const auto* fixed = std::get_if<std::int64_t>(&cost)) return {*fixed, *fixed, true};
-  const auto& header = std::get<HeaderCost>(cost);
-  return {header.fallback, header.max, false};
-}
-
-void check_bucket(Reader& reader, const Bucket& bucket, const CostRange& cost, const Place& cost_place) {
-  if (!bucket.rate) return;
-  if (const auto fault = bucket_fault(*bucket.rate, bucket.burst)) {
-    reader.report.error(bucket.rate_place, *fault);
-  } else if (bucket.rate->count == 0) {
-    return;  // nothing passes, and that is what was asked for
-  } else if (bucket.burst < cost.usual) {
-    reader.report.error(bucket.burst_place,
-                        fmt::format("the burst {} is below the cost {} of one request, so {} could ever pass",
-                                    bucket.burst, cost.usual, cost.fixed ? "none" : "hardly any"));
-  } else if (bucket.burst < cost.most) {
-    reader.report.warning(cost_place,
-                          fmt::format("a request that costs more than the burst {} can never pass, but max is {}",
-                                      bucket.burst, cost.most));
-  }
-}
-
-void fill_largest_cost(Limit& limit, const std::vector<Bucket>& all) {
-  auto* header = std::get_if<HeaderCost>(&limit.cost);
-  if (header == nullptr || header->max != 0) return;
-  header->max = kMostUnits;
-  for (const Bucket& bucket : all) {
-    if (bucket.rate && bucket.rate->count > 0) header->max = std::clamp<std::int64_t>(bucket.burst, 1, header->max);
-  }
-}
-
-void check_header_cost(Reader& reader, const Fields& fields, const Limit& limit) {
-  const auto* header = std::get_if<HeaderCost>(&limit.cost);
-  if (header == nullptr || header->fallback <= header->max || !Fields(*fields.find("cost")).has("max")) return;
-  reader.report.error(fields.place("cost"),
-                      fmt::format("the default {} is more than max {}", header->fallback, header->max));
-}
-
 }  // namespace
 
 void check_name(Reader& reader, const Fields& fields, const Limit& limit) {
-  if (!readable(fields, "name")) return;
+  if (!fields.readable("name")) return;
   const Place place = fields.place("name");
   const auto first = reader.scope.limits.seen(limit.name, place);
   if (first) reader.report.error(place, fmt::format("the limit '{}' is in line {} already", limit.name, *first));
 }
 
 void check_match(Reader& reader, const Fields& fields, const Limit& limit) {
-  if (!readable(fields, "match") || !fields.good("services")) return;
+  if (!fields.readable("match") || !fields.good("services")) return;
   const Node& list = *fields.find("match");
   for (std::size_t i = 0; i < limit.match.size(); ++i) {
     const std::string& path = limit.match[i].path;
@@ -202,25 +129,8 @@ void check_match(Reader& reader, const Fields& fields, const Limit& limit) {
 
 void check_attributes(Reader& reader, const Fields& fields, const Limit& limit) {
   if (fields.has("per")) check_per(reader, fields);
-  if (readable(fields, "only_if")) check_only_if(reader, fields, limit);
-  if (readable(fields, "by")) check_by(reader, fields, limit);
-}
-
-void check_numbers(Reader& reader, const Fields& fields, Limit& limit) {
-  const bool known = readable(fields, "rate") && fields.good("burst") && fields.good("algorithm") &&
-                     fields.good("by") && fields.good("cost");
-  if (!known) return;
-  const auto all = buckets(fields, limit);
-  if (std::ranges::none_of(all, [](const Bucket& bucket) { return bucket.rate.has_value(); })) {
-    reader.report.error(fields.place("rate"), "every rate is unlimited, so this limit could never act");
-  }
-  if (!limit.rate && fields.has("burst")) {
-    reader.report.error(fields.place("burst"), "a burst has no meaning with an unlimited rate");
-  }
-  fill_largest_cost(limit, all);
-  check_header_cost(reader, fields, limit);
-  const CostRange cost = cost_range(limit.cost);
-  for (const Bucket& bucket : all) check_bucket(reader, bucket, cost, fields.place("cost"));
+  if (fields.readable("only_if")) check_only_if(reader, fields, limit);
+  if (fields.readable("by")) check_by(reader, fields, limit);
 }
 
 }  // namespace weir::config

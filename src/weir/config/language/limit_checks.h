@@ -14,7 +14,18 @@ void check_name(Reader& reader, const Fields& fields, const Limit& limit);
 void check_match(Reader& reader, const Fields& fields, const Limit& limit);
 // `per`, `only_if` and `by` against what callers yield.
 void check_attributes(Reader& reader, const Fields& fields, const Limit& limit);
-// Rates, bursts and costs. Fills in the largest cost where it depends on the burst. Requires: bursts filled in.
+// The keys that go with the algorithm: those that it needs, and those that have no meaning with it.
+void check_algorithm(Reader& reader, const Fields& fields, const Limit& limit);
+// The days of a calendar against the rates. Requires: `by` could be read.
+void check_calendar(Reader& reader, const Fields& fields, const Limit& limit);
+// `count`, `refund`, and a cost that the answer tells.
+void check_answers(Reader& reader, const Fields& fields, const Limit& limit);
+// Fills in the bursts of the limit and of `by` where they come from another number.
+void fill_capacities(const Fields& fields, Limit& limit);
+// Rates, capacities and costs. Fills in the largest cost where it depends on them. Requires: capacities filled in,
+// and `by` could be read.
 void check_numbers(Reader& reader, const Fields& fields, Limit& limit);
+// The memory of sliding logs, for the whole file. Requires: the store was read.
+void warn_of_logs(Reader& reader, const Fields& fields, Config& config);
 
 }  // namespace weir::config

@@ -7,6 +7,9 @@
 namespace weir::store {
 namespace {
 
+// Of a record that never needed one. Its windows begin like everybody's until the next call tells where they should.
+constexpr std::uint64_t kUnknownPhase = 0;
+
 std::uint8_t words_of(const Slot& slot) {
   int most = 1;
   for (const limit::Limit& variant : slot.variants) most = std::max(most, variant.state_words());
@@ -14,25 +17,38 @@ std::uint8_t words_of(const Slot& slot) {
   return static_cast<std::uint8_t>(most);
 }
 
+bool has_jitter(const Slot& slot) {
+  return std::ranges::any_of(slot.variants, [](const limit::Limit& variant) { return variant.has_jitter(); });
+}
+
 }  // namespace
 
-void CompiledSlot::carry(std::uint8_t variant, Word* slot, limit::Ticks now) const {
+void CompiledSlot::carry(std::uint8_t variant, Word* slot, const limit::Call& call) const {
   const std::uint8_t by = writer(slot);
   if (by == variant) return;
   Word old[kSlotWords];
   copy(slot, old);
   std::fill_n(slot, words, 0);
-  variants[variant].carry(variants[by], {old, words}, {slot, words}, now);
+  variants[variant].carry(variants[by], {old, words}, {slot, words}, call);
   slot[words] = variant;
 }
 
 Generation::Generation(const Layout& layout) : layout_(layout) {
+  jittered_ = std::ranges::any_of(layout_.slots, has_jitter);
+  record_words_ += jittered_ ? 1 : 0;
   slots_.reserve(layout_.slots.size());
   for (const Slot& slot : layout_.slots) {
     assert(!slot.variants.empty() && slot.variants.size() <= 255);
     by_identity_.emplace(slot.identity, static_cast<std::uint16_t>(slots_.size()));
     const auto variations = static_cast<std::uint8_t>(slot.variants.size());
-    slots_.push_back({slot.variants.data(), record_words_, words_of(slot), variations, variations > 1});
+    const bool keeps_entries = slot.variants.front().keeps_entries();
+    slots_.push_back({.variants = slot.variants.data(),
+                      .offset = record_words_,
+                      .words = words_of(slot),
+                      .variations = variations,
+                      .tagged = variations > 1,
+                      .keeps_entries = keeps_entries});
+    keeps_entries_ |= keeps_entries;
     record_words_ += slots_.back().words + (variations > 1 ? 1 : 0);
   }
 }
@@ -43,42 +59,78 @@ std::optional<std::uint16_t> Generation::find(std::string_view identity) const {
   return found->second;
 }
 
-bool Generation::is_initial(const Word* record, limit::Ticks now) const {
+limit::Call Generation::call_for(const Word* record, const limit::Call& call) const {
+  limit::Call own = call;
+  own.phase = jittered_ ? static_cast<std::uint64_t>(record[kKeyWords]) : kUnknownPhase;
+  return own;
+}
+
+void Generation::learn_phase(Word* record, const limit::Call& call) const {
+  if (!jittered_) return;
+  const limit::Call known = call_for(record, call);
+  if (known.phase == call.phase) return;
+  record[kKeyWords] = static_cast<Word>(call.phase);
+  for (const CompiledSlot& slot : slots_) {
+    slot.writing(record + slot.offset).realign(state_of(slot, record), known, call);
+  }
+}
+
+bool Generation::is_initial(const Word* record, const limit::Call& call) const {
+  const limit::Call own = call_for(record, call);
   return std::ranges::all_of(slots_, [&](const CompiledSlot& slot) {
     const Word* state = record + slot.offset;
-    return slot.variants[slot.writer(state)].is_initial({state, slot.words}, now);
+    return slot.writing(state).is_initial({state, slot.words}, own);
   });
 }
 
-limit::Ticks Generation::reset_after(const Word* record, limit::Ticks now) const {
+limit::Ticks Generation::reset_after(const Word* record, const limit::Call& call) const {
+  const limit::Call own = call_for(record, call);
   limit::Ticks longest = 0;
   for (const CompiledSlot& slot : slots_) {
-    Word state[kSlotWords];
-    slot.copy(record + slot.offset, state);
-    const limit::Outcome peeked = slot.variants[slot.writer(state)].step({state, slot.words}, now, 0);
-    longest = std::max(longest, peeked.reset_after);
+    const Word* state = record + slot.offset;
+    longest = std::max(longest, slot.writing(state).peek({state, slot.words}, own).reset_after);
   }
   return longest;
 }
 
-void Generation::convert(const Generation& from, const Word* old, Word* fresh, limit::Ticks now) const {
+void Generation::convert(const Generation& from, Word* old, Word* fresh, const limit::Call& call) const {
   if (&from == this) {
     std::copy_n(old, record_words_, fresh);
     return;
   }
   std::copy_n(old, kKeyWords, fresh);
+  const limit::Call own = from.call_for(old, call);
+  if (jittered_) fresh[kKeyWords] = static_cast<Word>(own.phase);
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const auto source = from.find(layout_.slots[i].identity);
     if (!source) continue;  // a new limit starts full
     const CompiledSlot& before = from.slot(*source);
     const CompiledSlot& after = slots_[i];
-    const Word* state = old + before.offset;
+    Word* state = old + before.offset;
     const std::uint8_t writer = before.writer(state);
     const auto variant = std::min<std::uint8_t>(writer, after.variations - 1);
     Word* target = fresh + after.offset;
-    after.variants[variant].carry(before.variants[writer], {state, before.words}, {target, after.words}, now);
+    after.variants[variant].carry(before.variants[writer], {state, before.words}, {target, after.words}, own);
+    std::fill_n(state, before.words, 0);  // whatever it owned was taken over
     if (after.tagged) target[after.words] = variant;
   }
+  from.release(old);
+}
+
+void Generation::release(Word* record) const {
+  if (!keeps_entries_) return;
+  for (const CompiledSlot& slot : slots_) {
+    if (slot.keeps_entries) slot.variants[0].release(state_of(slot, record));
+  }
+}
+
+std::uint64_t Generation::owned_bytes(const Word* record) const {
+  if (!keeps_entries_) return 0;
+  std::uint64_t total = 0;
+  for (const CompiledSlot& slot : slots_) {
+    if (slot.keeps_entries) total += slot.variants[0].owned_bytes({record + slot.offset, slot.words});
+  }
+  return total;
 }
 
 }  // namespace weir::store

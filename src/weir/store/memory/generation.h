@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A layout, compiled: where each slot's words are in a record. A record is an array of 64-bit words: two of
-// fingerprint, then per slot the words of state and, where a slot has several variants, one word that says which
-// variant wrote it (a switch of variant carries the used amount). All words of state zero: never used.
-// Thread safety: immutable.
+// fingerprint, the subject's phase if a limit has jitter, then per slot the words of state and, where a slot has
+// several variants, one word that says which variant wrote it (a switch of variant carries the used amount). All
+// words of state zero: never used. What the state of a slot owns (limit/entries.h) belongs to the record. Thread
+// safety: immutable.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ namespace weir::store {
 
 using Word = std::int64_t;
 
-constexpr std::uint32_t kKeyWords = 2;   // of a record: the fingerprint
-constexpr std::uint32_t kSlotWords = 3;  // the most that a slot needs: two of state, the writer
+constexpr std::uint32_t kKeyWords = 2;                                  // of a record: the fingerprint
+constexpr std::uint32_t kSlotWords = limit::Limit::kMaxStateWords + 1;  // the most that a slot needs, writer included
 
 // How the words of one slot are to be read.
 struct CompiledSlot {
@@ -30,6 +31,7 @@ struct CompiledSlot {
   std::uint8_t words;       // of state: the most that one of the variants needs
   std::uint8_t variations;  // number of variants
   bool tagged;              // the word after the state names the variant that wrote it
+  bool keeps_entries;       // the state owns memory; its variants decide and commit in two halves
 
   std::uint8_t writer(const Word* slot) const {
     return tagged ? static_cast<std::uint8_t>(slot[words]) : std::uint8_t{0};
@@ -38,8 +40,9 @@ struct CompiledSlot {
     to[0] = from[0];
     for (std::uint8_t i = 1; i < words + tagged; ++i) to[i] = from[i];
   }
+  const limit::Limit& writing(const Word* slot) const { return variants[writer(slot)]; }
   // Makes the slot one of `variant`.
-  void carry(std::uint8_t variant, Word* slot, limit::Ticks now) const;
+  void carry(std::uint8_t variant, Word* slot, const limit::Call& call) const;
 };
 
 class Generation {
@@ -53,18 +56,36 @@ class Generation {
   std::uint32_t record_words() const { return record_words_; }
   std::optional<std::uint16_t> find(std::string_view identity) const;
 
-  // True when every slot equals "never used", so that the record may be dropped.
-  bool is_initial(const Word* record, limit::Ticks now) const;
-  // Ticks until is_initial.
-  limit::Ticks reset_after(const Word* record, limit::Ticks now) const;
+  // Records need more than their words: a phase to be kept, or memory that their slots own.
+  bool is_special() const { return jittered_ || keeps_entries_; }
+  // The phase of the call is the subject's: what was counted without it moves to where its windows begin.
+  void learn_phase(Word* record, const limit::Call& call) const;
 
-  // Makes `fresh` (zeroed, of this generation) carry on what `old` (of generation `from`) has counted.
-  void convert(const Generation& from, const Word* old, Word* fresh, limit::Ticks now) const;
+  // Of the four below, only the clocks of `call` matter.
+
+  // True when every slot equals "never used", so that the record may be dropped.
+  bool is_initial(const Word* record, const limit::Call& call) const;
+  // Ticks until is_initial.
+  limit::Ticks reset_after(const Word* record, const limit::Call& call) const;
+  // Makes `fresh` (zeroed, of this generation) carry on what `old` (of generation `from`) has counted. `old` must not
+  // be used any more.
+  void convert(const Generation& from, Word* old, Word* fresh, const limit::Call& call) const;
+
+  // Gives back what the slots of a record own; the record must not be used any more.
+  void release(Word* record) const;
+  std::uint64_t owned_bytes(const Word* record) const;
 
  private:
+  limit::Call call_for(const Word* record, const limit::Call& call) const;
+  std::span<Word> state_of(const CompiledSlot& slot, Word* record) const {
+    return {record + slot.offset, slot.words};
+  }
+
   Layout layout_;
   std::vector<CompiledSlot> slots_;
   std::unordered_map<std::string_view, std::uint16_t> by_identity_;  // of layout_
+  bool jittered_ = false;
+  bool keeps_entries_ = false;
   std::uint32_t record_words_ = kKeyWords;
 };
 

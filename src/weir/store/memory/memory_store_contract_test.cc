@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "weir/store/contract/mixed_contract.h"
 #include "weir/store/contract/store_contract.h"
 #include "weir/store/memory/memory_store.h"
 
@@ -10,12 +11,16 @@ struct Memory {
 
   static bool keeps(Ticks) { return true; }
   Kind adopt(const Layout& layout) { return store.adopt(layout); }
-  bool acquire(const Kind& kind, std::string_view subject, std::span<const Charge> charges, Ticks now,
+  bool acquire(const Kind& kind, std::string_view subject, std::span<const Charge> charges, const limit::Call& call,
                std::span<Outcome> outcomes) {
-    return store.acquire(kind, store.subject(subject), charges, now, outcomes);
+    return store.acquire(kind, store.subject(subject), charges, call, outcomes);
   }
-  void give_back(const Kind& kind, std::string_view subject, std::span<const Charge> charges, Ticks now) {
-    store.give_back(kind, store.subject(subject), charges, now);
+  void adjust(const Kind& kind, std::string_view subject, std::span<const Adjustment> adjustments,
+              const limit::Call& call, std::span<Outcome> outcomes) {
+    store.adjust(kind, store.subject(subject), adjustments, call, outcomes);
+  }
+  bool renew(const Kind& kind, std::string_view subject, std::span<const Charge> charges, const limit::Call& call) {
+    return store.renew(kind, store.subject(subject), charges, call);
   }
   void reset(const Kind& kind, std::string_view subject) { store.reset(kind, store.subject(subject)); }
 
@@ -23,6 +28,7 @@ struct Memory {
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, StoreContract, Memory);
+INSTANTIATE_TYPED_TEST_SUITE_P(Memory, MixedContract, Memory);
 
 }  // namespace
 }  // namespace weir::store::contract

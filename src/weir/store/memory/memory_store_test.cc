@@ -35,17 +35,17 @@ class MemoryStoreTest : public testing::Test {
                    Ticks now = 0) {
     const std::array<Charge, 1> charges{{{.cost = cost}}};
     std::array<Outcome, 1> outcomes;
-    return store.acquire(kind, subject, charges, now, outcomes);
+    return store.acquire(kind, subject, charges, limit::Call::at(now), outcomes);
   }
   static Outcome peek(MemoryStore& store, const MemoryStore::Kind& kind, const Fingerprint& subject, Ticks now = 0) {
     const std::array<Charge, 1> charges{{{.cost = 0}}};
     std::array<Outcome, 1> outcomes;
-    store.acquire(kind, subject, charges, now, outcomes);
+    store.acquire(kind, subject, charges, limit::Call::at(now), outcomes);
     return outcomes[0];
   }
   static std::size_t sweep_all(MemoryStore& store, Ticks now) {
     std::size_t dropped = 0;
-    for (std::size_t i = 0; i < store.shards(); ++i) dropped += store.sweep(now);
+    for (std::size_t i = 0; i < store.shards(); ++i) dropped += store.sweep(limit::Call::at(now));
     return dropped;
   }
   static void run_threads(int count, const std::function<void(int)>& work) {
@@ -208,13 +208,13 @@ TEST_F(MemoryStoreTest, ThreadsTogetherAreAdmittedExactlyTheLimit) {
     run_threads(threads, [&](int) {
       std::array<Outcome, 2> outcomes;
       for (int i = 0; i < 4000; ++i) {
-        if (store.acquire(kind, store.subject("one"), charges, i, outcomes)) admitted.fetch_add(1);
+        if (store.acquire(kind, store.subject("one"), charges, limit::Call::at(i), outcomes)) admitted.fetch_add(1);
       }
     });
     EXPECT_EQ(admitted.load(), 1000);
     const std::array<Charge, 1> second{{{.slot = 1, .cost = 0}}};
     std::array<Outcome, 1> outcome;
-    store.acquire(kind, store.subject("one"), second, 4000, outcome);
+    store.acquire(kind, store.subject("one"), second, limit::Call::at(4000), outcome);
     EXPECT_EQ(outcome[0].remaining, 2000) << "what the first limit refused was not taken from the second";
   }
 }
@@ -235,10 +235,10 @@ TEST_F(MemoryStoreTest, ThreadsOnManySubjectsAreAdmittedExactlyEveryLimit) {
 TEST_F(MemoryStoreTest, WhatThreadsTakeAndGiveBackAddsUp) {
   const auto kind = store_.adopt(layout({{"a", {bucket(1000, kHour, 1'000'000)}}}));
   run_threads(4, [&](int thread) {
-    const std::array<Charge, 1> charges{{{.cost = thread + 1}}};
+    const std::array<Adjustment, 1> returned{{{.by = -(thread + 1)}}};
     for (int i = 0; i < 2000; ++i) {
       if (!take(store_, kind, store_.subject("one"), thread + 1)) continue;
-      if (i % 2 == 0) store_.give_back(kind, store_.subject("one"), charges, 0);
+      if (i % 2 == 0) store_.adjust(kind, store_.subject("one"), returned, {});
     }
   });
   EXPECT_EQ(peek(store_, kind, store_.subject("one")).remaining, 1'000'000 - 1000 * (1 + 2 + 3 + 4));
@@ -254,7 +254,7 @@ TEST_F(MemoryStoreTest, ReloadsWhileThreadsAcquireLoseNoCount) {
   std::thread reloading([&] {
     for (int i = 0; !done.load(); ++i) {
       store_.adopt(i % 2 == 0 ? narrow : wide);
-      store_.sweep(0);
+      store_.sweep({});
       store_.stats();
     }
   });
@@ -263,12 +263,27 @@ TEST_F(MemoryStoreTest, ReloadsWhileThreadsAcquireLoseNoCount) {
     const std::array<Charge, 1> charges{{{.slot = static_cast<std::uint16_t>(thread == 0 ? 0 : 1)}}};
     std::array<Outcome, 1> outcomes;
     for (int i = 0; i < 20'000; ++i) {
-      if (store_.acquire(kind, store_.subject(std::to_string(i % 2)), charges, 0, outcomes)) admitted.fetch_add(1);
+      if (store_.acquire(kind, store_.subject(std::to_string(i % 2)), charges, {}, outcomes)) admitted.fetch_add(1);
     }
   });
   done = true;
   reloading.join();
   EXPECT_EQ(admitted.load(), 2 * 3000);
+}
+
+TEST_F(MemoryStoreTest, ExpendableAccountsNeverMakeOthersGiveWay) {
+  constexpr std::uint64_t kMost = 2000;
+  MemoryStore store({.max_accounts = kMost, .key = kKey});
+  const auto kind = store.adopt(layout({{"a", {bucket(1, kHour, 1)}}}));
+  const auto shadow = store.adopt({.kind = "shadow", .slots = {{"a", {bucket(1, kHour, 1)}}}, .expendable = true});
+  const auto subject = [&](int i) { return store.subject(std::to_string(i)); };
+  for (int i = 0; i < 1500; ++i) ASSERT_TRUE(take(store, kind, subject(i), 1));
+  for (int i = 0; i < 5000; ++i) take(store, shadow, subject(i), 1);
+  EXPECT_LE(store.stats().accounts, kMost);
+  for (int i = 1500; i < 2000; ++i) ASSERT_TRUE(take(store, kind, subject(i), 1));
+  for (int i = 0; i < 5000; ++i) take(store, shadow, subject(i), 1);
+  EXPECT_EQ(store.stats().accounts, kMost);
+  for (int i = 0; i < 2000; ++i) ASSERT_FALSE(take(store, kind, subject(i), 1)) << i;
 }
 
 TEST_F(MemoryStoreTest, TheBoundHoldsWhileThreadsFlood) {
@@ -294,7 +309,7 @@ TEST_F(MemoryStoreTest, AReloadConvertsEveryRecordOfAShard) {
   for (int i = 0; i < 10'000; ++i) {
     const std::array<Charge, 3> charges{{{.slot = 0, .cost = 5}, {.slot = 1, .variant = 1, .cost = 0}}};
     std::array<Outcome, 2> outcomes;
-    ASSERT_TRUE(store_.acquire(after, store_.subject(std::to_string(i)), std::span(charges).first(2), 0, outcomes));
+    ASSERT_TRUE(store_.acquire(after, store_.subject(std::to_string(i)), std::span(charges).first(2), {}, outcomes));
     ASSERT_EQ(outcomes[0].remaining, 0);
     ASSERT_EQ(outcomes[1].remaining, 1999 - i % 1000);
   }

@@ -39,9 +39,16 @@ std::size_t bytes_of(std::uint64_t places, std::uint64_t stride, std::uint64_t g
 
 }  // namespace
 
-Shard::~Shard() { std::free(records_.load(std::memory_order_relaxed)); }
+Shard::~Shard() {
+  for (std::uint64_t place = 0; place < places(); ++place) {
+    if (taken(place)) generation_->release(at(place));
+  }
+  std::free(records_.load(std::memory_order_relaxed));
+}
 
-std::uint64_t Shard::bytes() const { return bytes_of(places(), stride(), kGroup); }
+std::uint64_t Shard::bytes() const {
+  return bytes_of(places(), stride(), kGroup) + owned_.load(std::memory_order_relaxed);
+}
 
 void Shard::mark(std::uint64_t place, std::uint8_t tag) {
   std::uint8_t* tags = tags_.load(std::memory_order_relaxed);
@@ -56,8 +63,8 @@ Word* Shard::take_place(const Fingerprint& key) {
   return at(place);
 }
 
-Word* Shard::insert(const Fingerprint& key, limit::Ticks now, std::size_t& dropped) {
-  if (!has_room(size() + 1, places())) dropped += rebuild(*generation_, places_for(live(now) + 1), now);
+Word* Shard::insert(const Fingerprint& key, const limit::Call& call, std::size_t& dropped) {
+  if (!has_room(size() + 1, places())) dropped += rebuild(*generation_, places_for(live(call) + 1), call);
   Word* record = take_place(key);
   record[0] = static_cast<Word>(key.low);
   record[1] = static_cast<Word>(key.high);
@@ -71,6 +78,8 @@ void Shard::erase(Word* record) {
 
 // Moves back every follower that may stand nearer to its home, until a free place ends the run.
 void Shard::erase_at(std::uint64_t hole) {
+  count_owned(-static_cast<std::int64_t>(generation_->owned_bytes(at(hole))));
+  generation_->release(at(hole));
   const std::size_t bytes = stride() * sizeof(Word);
   const auto distance = [&](std::uint64_t from, std::uint64_t to) {
     return to >= from ? to - from : to + places() - from;
@@ -87,28 +96,28 @@ void Shard::erase_at(std::uint64_t hole) {
   resize_to(size() - 1);
 }
 
-std::uint32_t Shard::live(limit::Ticks now) const {
+std::uint32_t Shard::live(const limit::Call& call) const {
   std::uint32_t count = 0;
   for (std::uint64_t place = 0; place < places(); ++place) {
-    if (taken(place) && !generation_->is_initial(at(place), now)) ++count;
+    if (taken(place) && !generation_->is_initial(at(place), call)) ++count;
   }
   return count;
 }
 
-std::size_t Shard::sweep(limit::Ticks now) {
+std::size_t Shard::sweep(const limit::Call& call) {
   if (size() == 0) return 0;
-  const std::uint32_t left = live(now);
+  const std::uint32_t left = live(call);
   const std::uint32_t wanted = left == 0 ? 0 : places_for(left);
-  if (wanted < places() / 2) return rebuild(*generation_, wanted, now);
+  if (wanted < places() / 2) return rebuild(*generation_, wanted, call);
   const std::size_t dropped = size() - left;
   for (std::uint64_t place = 0; size() > left;) {
-    const bool drop = taken(place) && generation_->is_initial(at(place), now);
+    const bool drop = taken(place) && generation_->is_initial(at(place), call);
     drop ? erase_at(place) : void(++place);  // a follower may have moved in: look again
   }
   return dropped;
 }
 
-Shard::Evicted Shard::evict(limit::Ticks now) {
+Shard::Evicted Shard::evict(const limit::Call& call) {
   Evicted evicted;
   std::uint64_t nearest = 0;
   limit::Ticks shortest = INT64_MAX;
@@ -119,7 +128,7 @@ Shard::Evicted Shard::evict(limit::Ticks now) {
       continue;
     }
     --left;
-    const limit::Ticks wait = generation_->reset_after(at(place), now);
+    const limit::Ticks wait = generation_->reset_after(at(place), call);
     if (wait == 0) {
       erase_at(place);
       ++evicted.full;
@@ -138,8 +147,8 @@ Shard::Evicted Shard::evict(limit::Ticks now) {
   return evicted;
 }
 
-std::size_t Shard::use(const Generation& generation, limit::Ticks now) {
-  if (size() > 0) return rebuild(generation, places(), now);
+std::size_t Shard::use(const Generation& generation, const limit::Call& call) {
+  if (size() > 0) return rebuild(generation, places(), call);
   std::free(records_.exchange(nullptr, std::memory_order_relaxed));
   places_.store(0, std::memory_order_relaxed);
   stride_.store(generation.record_words(), std::memory_order_relaxed);
@@ -148,7 +157,7 @@ std::size_t Shard::use(const Generation& generation, limit::Ticks now) {
 }
 
 // Requires: `wanted` places have room for all records that are not full.
-std::size_t Shard::rebuild(const Generation& generation, std::uint32_t wanted, limit::Ticks now) {
+std::size_t Shard::rebuild(const Generation& generation, std::uint32_t wanted, const limit::Call& call) {
   const std::uint32_t old_places = places();
   const std::uint32_t old_stride = stride();
   const std::uint32_t old_size = size();
@@ -164,12 +173,20 @@ std::size_t Shard::rebuild(const Generation& generation, std::uint32_t wanted, l
   stride_.store(generation.record_words(), std::memory_order_relaxed);
   generation_ = &generation;
   resize_to(0);
+  std::uint64_t owned = 0;
   for (std::uint32_t place = 0; place < old_places; ++place) {
-    const Word* record = old + std::size_t{place} * old_stride;
-    if (old_tags[place] == 0 || from.is_initial(record, now)) continue;
-    generation.convert(from, record, take_place(key_of(record)), now);
+    Word* record = old + std::size_t{place} * old_stride;
+    if (old_tags[place] == 0) continue;
+    if (from.is_initial(record, call)) {
+      from.release(record);
+      continue;
+    }
+    Word* const moved = take_place(key_of(record));
+    generation.convert(from, record, moved, call);
+    owned += generation.owned_bytes(moved);
     resize_to(size() + 1);
   }
+  owned_.store(owned, std::memory_order_relaxed);
   std::free(old);
   return old_size - size();
 }

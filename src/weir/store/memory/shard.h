@@ -42,19 +42,19 @@ class alignas(64) Shard {
 
   bool uses(const Generation& generation) const { return generation_ == &generation; }
   // Lays the records out for `generation` and drops those that are full. Returns how many it dropped.
-  std::size_t use(const Generation& generation, limit::Ticks now);
+  std::size_t use(const Generation& generation, const limit::Call& call);
 
   // The record or null.
   Word* find(const Fingerprint& key) const;
 
   // Makes a record that was never used. Other records may move, and full ones be dropped: `dropped` is increased.
   // Requires: find(key) is null, a generation in use.
-  Word* insert(const Fingerprint& key, limit::Ticks now, std::size_t& dropped);
+  Word* insert(const Fingerprint& key, const limit::Call& call, std::size_t& dropped);
 
   void erase(Word* record);
 
   // Drops all records that are full; gives memory back when few are left. Returns how many it dropped.
-  std::size_t sweep(limit::Ticks now);
+  std::size_t sweep(const limit::Call& call);
 
   // Makes room: of the next few records drops all that are full, or else the one that is nearest to it.
   // Requires: size() > 0.
@@ -62,10 +62,16 @@ class alignas(64) Shard {
     std::size_t full = 0;
     std::size_t live = 0;
   };
-  Evicted evict(limit::Ticks now);
+  Evicted evict(const limit::Call& call);
+
+  // The memory that records own has changed by so many bytes.
+  void count_owned(std::int64_t bytes) {
+    owned_.store(owned_.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(bytes),
+                 std::memory_order_relaxed);
+  }
 
   std::uint32_t size() const { return size_.load(std::memory_order_relaxed); }
-  std::uint64_t bytes() const;
+  std::uint64_t bytes() const;  // what records own included
 
  private:
   static constexpr std::uint64_t kLineWords = 64 / sizeof(Word);
@@ -99,8 +105,8 @@ class alignas(64) Shard {
   void mark(std::uint64_t place, std::uint8_t tag);
   Word* take_place(const Fingerprint& key);
   void erase_at(std::uint64_t hole);
-  std::uint32_t live(limit::Ticks now) const;
-  std::size_t rebuild(const Generation& generation, std::uint32_t wanted, limit::Ticks now);
+  std::uint32_t live(const limit::Call& call) const;
+  std::size_t rebuild(const Generation& generation, std::uint32_t wanted, const limit::Call& call);
   void resize_to(std::uint32_t records) { size_.store(records, std::memory_order_relaxed); }
 
   // Written under the lock only; atomic because prefetch and bytes look without it.
@@ -111,6 +117,7 @@ class alignas(64) Shard {
   const Generation* generation_ = nullptr;
   std::atomic<std::uint32_t> size_{0};
   std::uint32_t hand_ = 0;  // where evict goes on
+  std::atomic<std::uint64_t> owned_{0};
 };
 static_assert(sizeof(Shard) == 64);
 

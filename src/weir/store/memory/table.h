@@ -21,13 +21,15 @@ namespace weir::store {
 class MemoryStore::Table {
  public:
   // Requires: shard_bits <= 8.
-  Table(std::string kind, int shard_bits, Table* next)
+  Table(const Layout& layout, int shard_bits, Table* next)
       : next_(next),
-        kind_(std::move(kind)),
+        kind_(layout.kind),
+        expendable_(layout.expendable),
         shards_(std::make_unique<Shard[]>(std::size_t{1} << shard_bits)),
         mask_((std::uint64_t{1} << shard_bits) - 1) {}
 
   const std::string& kind() const { return kind_; }
+  bool expendable() const { return expendable_; }
   Table* next() const { return next_; }
 
   // Puts the layout in force; one that was in force before is the same generation again.
@@ -62,11 +64,12 @@ class MemoryStore::Table {
  private:
   Table* const next_;
   const std::string kind_;
+  const bool expendable_;
+  std::vector<std::unique_ptr<const Generation>> generations_;  // outlive the shards, whose records they can read
   const std::unique_ptr<Shard[]> shards_;
   const std::uint64_t mask_;
   std::atomic<const Generation*> in_force_{nullptr};
   alignas(64) std::atomic<std::uint64_t> accounts_{0};  // apart from what every call reads
-  std::vector<std::unique_ptr<const Generation>> generations_;
 };
 
 }  // namespace weir::store
