@@ -82,7 +82,7 @@ bool Limit::renew(std::span<std::int64_t> state, const Call& call, Ticks least) 
   return concurrency != nullptr && concurrency->renew(state, call, least);
 }
 
-bool Limit::is_initial(std::span<const std::int64_t> state, const Call& call) const {
+bool Limit::is_initial_other(std::span<const std::int64_t> state, const Call& call) const {
   return std::visit([&](const auto& algorithm) { return algorithm.is_initial(state, algorithm.time(call)); },
                     algorithm_);
 }

@@ -85,7 +85,10 @@ class Limit {
   bool renew(std::span<std::int64_t> state, const Call& call, Ticks least = 0) const;
 
   // True when the state equals "never used", so that it may be forgotten.
-  bool is_initial(std::span<const std::int64_t> state, const Call& call) const;
+  bool is_initial(std::span<const std::int64_t> state, const Call& call) const {
+    if (const auto* bucket = std::get_if<TokenBucket>(&algorithm_)) return bucket->is_initial(state, call.now);
+    return is_initial_other(state, call);
+  }
 
   // Writes `state`, which is all zero, so that this limit goes on where `from` was: the used amount is carried, never
   // more than the capacity, and equal numbers change nothing. Another algorithm starts afresh. Takes over what
@@ -111,6 +114,7 @@ class Limit {
   bool operator==(const Limit&) const = default;
 
  private:
+  bool is_initial_other(std::span<const std::int64_t> state, const Call& call) const;
   void step_other(std::span<std::int64_t> state, const Call& call, Cost cost, Outcome& outcome) const;
 
   Algorithm algorithm_;

@@ -76,11 +76,13 @@ void Generation::learn_phase(Word* record, const limit::Call& call) const {
 }
 
 bool Generation::is_initial(const Word* record, const limit::Call& call) const {
-  const limit::Call own = call_for(record, call);
-  return std::ranges::all_of(slots_, [&](const CompiledSlot& slot) {
-    const Word* state = record + slot.offset;
-    return slot.writing(state).is_initial({state, slot.words}, own);
-  });
+  const auto are_initial = [&](const limit::Call& own) {
+    return std::ranges::all_of(slots_, [&](const CompiledSlot& slot) {
+      const Word* state = record + slot.offset;
+      return slot.writing(state).is_initial({state, slot.words}, own);
+    });
+  };
+  return jittered_ ? are_initial(call_for(record, call)) : are_initial(call);
 }
 
 limit::Ticks Generation::reset_after(const Word* record, const limit::Call& call) const {
