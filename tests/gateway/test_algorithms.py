@@ -467,6 +467,7 @@ def test_who_waited_in_line_has_time_to_send_its_body(launch, origin):
     assert statuses(gateway, 1) == [200]
     waits = gateway.connect()
     waits.send(request_bytes("POST", "/", [*ME.items(), ("Content-Length", "3")]))
+    eventually(lambda: waiting(gateway) == 1)  # the two come on different connections
     last = gateway.connect()
     last.send(request_bytes("POST", "/last", [*ME.items(), ("Content-Length", "3"), ("Expect", "100-continue")]))
     eventually(lambda: waiting(gateway) == 2, within=8)

@@ -3,6 +3,7 @@
 // What remains to be done about an admitted request: Decider's second half.
 #include <algorithm>
 #include <array>
+#include <variant>
 
 #include "weir/decide/decider.h"
 #include "weir/decide/order.h"
@@ -17,6 +18,11 @@ limit::Call call_for(limit::Call call, const Held& held, const limit::LeaseId& l
 }
 
 bool has_lease(const Held& held) { return held.rule().holds<limit::Concurrency>(); }
+
+// Null where the limit that counts now has no line.
+const limit::LeakyBucket* line_of(const store::MemoryStore::Look& look) {
+  return look.limit == nullptr ? nullptr : std::get_if<limit::LeakyBucket>(&look.limit->algorithm());
+}
 
 // `after`: what the limit says now.
 void show(const limit::Outcome& after, policy::LimitIndex limit, limit::Ticks wall, Decision& decision) {
@@ -55,8 +61,7 @@ void Decider::leave(const Held& held, const limit::Call& call) const {
   const Lines::Lock lock = lines_.lock(held.subject);
   const limit::Ticks start = held.place ? held.place->starts_at() : held.starts_at;
   if (held.place && start <= call.now) return;
-  const auto [rule, outcome] = store_.look(held.kind, held.subject, held.charge.slot, call);
-  const auto* line = rule == nullptr ? nullptr : std::get_if<limit::LeakyBucket>(&rule->algorithm());
+  const auto* line = line_of(store_.look(held.kind, held.subject, held.charge.slot, call));
   if (line == nullptr) return;
   change(held, -held.charge.cost, call);
   lines_.move_up({held.subject, store_.counter_of(held.kind, held.charge.slot)}, start, line->interval());
@@ -71,11 +76,11 @@ void Decider::leave(Decision& decision, const limit::Call& call) const {
 // more, nobody waits.
 void Decider::reschedule(const limit::Call& call) const {
   lines_.reschedule([&](const Fingerprint& subject, const Lines::Counter& counter, std::size_t waiting) {
-    const auto [rule, outcome] = store_.look(counter.kind, subject, counter.slot, call);
-    const auto* line = rule == nullptr ? nullptr : std::get_if<limit::LeakyBucket>(&rule->algorithm());
+    const auto look = store_.look(counter.kind, subject, counter.slot, call);
+    const auto* line = line_of(look);
     if (line == nullptr) return Lines::Schedule{call.now, 0};
     const auto places = static_cast<limit::Ticks>(waiting) + line->numbers().undelayed;
-    const limit::Ticks first = call.now + outcome.reset_after - places * line->interval();
+    const limit::Ticks first = call.now + look.outcome.reset_after - places * line->interval();
     return Lines::Schedule{std::max(first, call.now), line->interval()};
   });
 }

@@ -49,7 +49,6 @@ void Exchange::prepare(const Plan& plan) {
   replayable_ = true;
   attempts_ = status_ = interim_ = 0;
   failed_host_ = host_ = nullptr;
-  keep_alive_ = plan.keep_alive;
 }
 
 Exchange::State Exchange::begin(ClientSide& client) {

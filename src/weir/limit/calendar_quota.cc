@@ -35,16 +35,12 @@ void CalendarQuota::step(std::span<std::int64_t> state, Ticks now, Cost cost, Ou
 
 void CalendarQuota::give_back(std::span<std::int64_t> state, Ticks now, Cost cost, Ticks at) const {
   Quota quota = look(state, now);
-  if (!quota.has(at)) return;
-  quota.give_back(cost);
-  write(state, quota);
+  if (quota.give_back(cost, at)) write(state, quota);
 }
 
 void CalendarQuota::take(std::span<std::int64_t> state, Ticks now, Cost cost, Ticks at) const {
   Quota quota = look(state, now);
-  if (!quota.has(at)) return;
-  quota.take(cost, numbers_.capacity + numbers_.debt);
-  write(state, quota);
+  if (quota.take(cost, numbers_.capacity + numbers_.debt, at)) write(state, quota);
 }
 
 bool CalendarQuota::is_initial(std::span<const std::int64_t> state, Ticks now) const {

@@ -21,16 +21,12 @@ Quota FixedWindow::look_away(const Quota& window, Ticks now) const {
 
 void FixedWindow::give_back(std::span<std::int64_t> state, Ticks now, Cost cost, Ticks at) const {
   Quota window = look(state, now);
-  if (!window.has(at)) return;
-  window.give_back(cost);
-  write(state, window);
+  if (window.give_back(cost, at)) write(state, window);
 }
 
 void FixedWindow::take(std::span<std::int64_t> state, Ticks now, Cost cost, Ticks at) const {
   Quota window = look(state, now);
-  if (!window.has(at)) return;
-  window.take(cost, numbers_.capacity + numbers_.debt);
-  write(state, window);
+  if (window.take(cost, numbers_.capacity + numbers_.debt, at)) write(state, window);
 }
 
 void FixedWindow::realign(std::span<std::int64_t> state, const Call& from, const Call& to) const {

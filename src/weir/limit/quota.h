@@ -43,9 +43,18 @@ struct Quota {
     return cost > 0 && (outcome.admitted || repaired);
   }
 
-  void give_back(Cost cost) { used -= std::min(cost, used); }
+  // Of what was charged at `at`, if this is its period. Both return whether the quota has to be written.
+  bool give_back(Cost cost, Ticks at) {
+    if (!has(at)) return false;
+    used -= std::min(cost, used);
+    return true;
+  }
   // Up to `most`; what is above it stays.
-  void take(Cost cost, Cost most) { used = std::min(used + cost, std::max(used, most)); }
+  bool take(Cost cost, Cost most, Ticks at) {
+    if (!has(at)) return false;
+    used = std::min(used + cost, std::max(used, most));
+    return true;
+  }
 };
 
 }  // namespace weir::limit

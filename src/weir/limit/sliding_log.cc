@@ -30,7 +30,7 @@ class SlidingLog::View {
   std::uint32_t first() const { return first_; }
   bool empty() const { return first_ == log_.size(); }
   Cost used() const { return empty() ? 0 : log_.back().total - before(); }
-  Cost before() const { return first_ == 0 ? log_.note().dropped : log_[first_ - 1].total; }
+  Cost before() const { return total_before(log_, first_); }
   Ticks newest() const { return log_.back().at - shift_; }
   // When so many of the units that count have ended. Requires: 1 <= units <= used().
   Ticks end_of(Cost units) const {
@@ -127,8 +127,7 @@ void SlidingLog::repair(Log& log, Ticks now) const {
 // The entry's cost becomes larger by so much, or smaller; an entry of nothing goes.
 void SlidingLog::change(Log& log, std::uint32_t at, Cost by) {
   for (std::uint32_t i = at; i < log.size(); ++i) log[i].total += by;
-  const Cost before = at == 0 ? log.note().dropped : log[at - 1].total;
-  if (log[at].total == before) log.erase(at);
+  if (log[at].total == total_before(log, at)) log.erase(at);
 }
 
 void SlidingLog::give_back(std::span<std::int64_t> state, Ticks now, Cost cost, Ticks at) const {
@@ -136,7 +135,7 @@ void SlidingLog::give_back(std::span<std::int64_t> state, Ticks now, Cost cost, 
   const View view(*this, log, now);
   const std::uint32_t found = view.find(at);
   if (found == log.size()) return;
-  const Cost entered = log[found].total - (found == 0 ? log.note().dropped : log[found - 1].total);
+  const Cost entered = log[found].total - total_before(log, found);
   change(log, found, -std::min(cost, entered));
 }
 
@@ -148,8 +147,7 @@ void SlidingLog::take(std::span<std::int64_t> state, Ticks now, Cost cost, Ticks
   if (view.find(at) == log.size()) {  // nothing was charged at first
     if (view.jumped()) return;
     const std::uint32_t place = view.place_of(at);
-    const Cost before = place == 0 ? log.note().dropped : log[place - 1].total;
-    log.insert(place, {at, before}, static_cast<std::uint32_t>(numbers_.capacity + numbers_.debt));
+    log.insert(place, {at, total_before(log, place)}, static_cast<std::uint32_t>(numbers_.capacity + numbers_.debt));
   }
   change(log, view.place_of(at), taken);
 }

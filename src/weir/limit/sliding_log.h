@@ -75,6 +75,9 @@ class SlidingLog {
 
   explicit SlidingLog(const Numbers& numbers) : numbers_(numbers) {}
   void repair(Log& log, Ticks now) const;
+  static Cost total_before(const Log& log, std::uint32_t at) {
+    return at == 0 ? log.note().dropped : log[at - 1].total;
+  }
   static void change(Log& log, std::uint32_t at, Cost by);
 
   Numbers numbers_;

@@ -110,7 +110,7 @@ void Generation::convert(const Generation& from, Word* old, Word* fresh, const l
     const CompiledSlot& after = slots_[i];
     Word* state = old + before.offset;
     const std::uint8_t writer = before.writer(state);
-    const auto variant = std::min<std::uint8_t>(writer, after.variations - 1);
+    const std::uint8_t variant = after.nearest(writer);
     Word* target = fresh + after.offset;
     after.variants[variant].carry(before.variants[writer], {state, before.words}, {target, after.words}, own);
     std::fill_n(state, before.words, 0);  // whatever it owned was taken over

@@ -7,6 +7,7 @@
 // safety: immutable.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -40,6 +41,8 @@ struct CompiledSlot {
     to[0] = from[0];
     for (std::uint8_t i = 1; i < words + tagged; ++i) to[i] = from[i];
   }
+  // A variant of another generation as one of this slot: the last one for those that are gone.
+  std::uint8_t nearest(std::uint8_t variant) const { return std::min<std::uint8_t>(variant, variations - 1); }
   const limit::Limit& writing(const Word* slot) const { return variants[writer(slot)]; }
   // Makes the slot one of `variant`.
   void carry(std::uint8_t variant, Word* slot, const limit::Call& call) const;

@@ -44,8 +44,7 @@ Translated translate(const Generation& from, const Generation& to, std::span<con
   for (std::size_t i = 0; i < charges.size(); ++i) {
     const auto slot = to.find(from.layout().slots[charges[i].slot].identity);
     if (!slot) continue;
-    const auto variant = std::min<std::uint8_t>(charges[i].variant, to.slot(*slot).variations - 1);
-    result.charges[result.size] = {*slot, variant, charges[i].cost};
+    result.charges[result.size] = {*slot, to.slot(*slot).nearest(charges[i].variant), charges[i].cost};
     result.origin[result.size++] = i;
   }
   return result;
@@ -125,6 +124,13 @@ struct MemoryStore::Private {
       drop(table, shard.use(in_force, call));
     return in_force;
   }
+  // Requires: shard.lock is held, the record is missing and reserved.
+  Word* insert(Table& table, Shard& shard, const Fingerprint& subject, const limit::Call& call) {
+    std::size_t dropped = 0;
+    Word* record = shard.insert(subject, call, dropped);
+    drop(table, dropped);
+    return record;
+  }
   void drop(Table& table, std::size_t records);
 
   const Options options;
@@ -176,9 +182,7 @@ MemoryStore::Private::Result MemoryStore::Private::attempt_new(const Request& re
   }
   if (!takes) return Result::kAdmitted;
   if (!reserved) return Result::kNeedsRecord;
-  std::size_t dropped = 0;
-  Word* record = shard.insert(request.subject, request.call, dropped);
-  drop(*request.kind.table_, dropped);
+  Word* record = insert(*request.kind.table_, shard, request.subject, request.call);
   generation.learn_phase(record, request.call);
   shard.count_owned(step.commit(place));
   for (std::size_t i = 0; i < charges.size(); ++i) {
@@ -198,9 +202,7 @@ MemoryStore::Private::Result MemoryStore::Private::attempt(const Changes& change
   Result result = Result::kAdmitted;
   if (record == nullptr && std::ranges::any_of(changes.adjustments, [](const auto& one) { return one.by > 0; })) {
     if (!reserved) return Result::kNeedsRecord;
-    std::size_t dropped = 0;
-    record = shard.insert(changes.subject, changes.call, dropped);
-    drop(table, dropped);
+    record = insert(table, shard, changes.subject, changes.call);
     result = Result::kInserted;
   }
   if (record != nullptr) generation.learn_phase(record, changes.call);
@@ -219,7 +221,7 @@ Outcome MemoryStore::Private::change(const Generation& from, const Generation& t
   const auto found = to.find(from.layout().slots[adjustment.slot].identity);
   if (!found) return free_outcome(from, {.slot = adjustment.slot, .variant = adjustment.variant}, call);
   const CompiledSlot& slot = to.slot(*found);
-  const auto variant = std::min<std::uint8_t>(adjustment.variant, slot.variations - 1);
+  const std::uint8_t variant = slot.nearest(adjustment.variant);
   if (record == nullptr) return free_outcome(to, {.slot = *found, .variant = variant}, call);
   Word* const state = record + slot.offset;
   const bool untouched = std::all_of(state, state + slot.words, [](Word word) { return word == 0; });

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxCharges = 64;
 
 class Step {
  public:
-  // `outcomes` has a place for every charge.
+  // `outcomes` has a place for every charge. Whatever is given must outlive the step.
   Step(const Generation& generation, std::span<const Charge> charges, const limit::Call& call,
        limit::Outcome* outcomes)
       : generation_(generation), charges_(charges), call_(call), outcomes_(outcomes) {}
@@ -89,7 +89,7 @@ class Step {
 
   const Generation& generation_;
   const std::span<const Charge> charges_;
-  const limit::Call call_;
+  const limit::Call& call_;
   limit::Outcome* const outcomes_;
   std::uint64_t switched_ = 0;  // a bit per charge
   Word saved_[kMaxCharges][kSlotWords];
