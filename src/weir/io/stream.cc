@@ -13,11 +13,13 @@
 namespace weir::io {
 Stream::Stream(EventLoop& loop, Descriptor socket, Observer* observer, Phase phase)
     : loop_(loop), observer_(observer), socket_(std::move(socket)), writable_(phase == Phase::kConnected) {
-  if (!loop_.watch(socket_.get(), EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET, *this)) break_off();
+  if (!loop_.watch(socket_.get(), EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET, *this)) break_off(errno);
 }
 
-void Stream::break_off() {
+void Stream::break_off(int fault) {
+  if (fault_ == 0) fault_ = fault;
   broken_ = peer_ended_ = true;
+  unsent_ = {};      // no later send could tell that they have moved
   readable_ = true;  // what came before the fault can still be received, and then the fault shows
 }
 
@@ -71,7 +73,7 @@ Transferred Stream::received(std::int64_t result, std::size_t room) {
     wants_input_ = true;
     return {Transfer::kWouldBlock};
   }
-  break_off();
+  break_off(static_cast<int>(-result));
   receive_failed_ = true;
   return {Transfer::kBroken};
 }
@@ -106,7 +108,7 @@ void Stream::sent(std::int64_t result, std::size_t size) {
   } else if (result == -EAGAIN) {
     writable_ = false;  // an event will tell
   } else if (result != -EINTR) {
-    break_off();
+    break_off(static_cast<int>(-result));
   }
   unsent_ = {};
 }

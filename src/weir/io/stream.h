@@ -67,6 +67,8 @@ class Stream final : public EventSink {
   // Neither direction works any more (a reset, or both sides have finished); received bytes may still be waiting.
   bool hung_up() const { return hung_up_ || broken_; }
   int connect_error() const;  // an errno, 0 when connected
+  // The errno of the fault that broke the connection, 0 while none was met.
+  int fault() const { return fault_; }
 
   void shutdown_send();
   // The next close drops the connection with a reset, so that the other side cannot mistake it for an end.
@@ -83,7 +85,7 @@ class Stream final : public EventSink {
   void sent(std::int64_t result, std::size_t size);
   void notify();
   void deliver();
-  void break_off();
+  void break_off(int fault);
 
   EventLoop& loop_;
   Observer* observer_;
@@ -101,6 +103,7 @@ class Stream final : public EventSink {
   bool hung_up_ = false;
   bool broken_ = false;
   bool receive_failed_ = false;
+  int fault_ = 0;
 };
 
 }  // namespace weir::io

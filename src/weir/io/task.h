@@ -2,7 +2,9 @@
 //
 // Coroutines of the event loop. A Task<T> starts when it is awaited and continues its caller when it ends; a
 // detached coroutine (spawn) runs until its first suspension at once and frees itself at its end. No exception leaves
-// a coroutine: one that tries ends the process. Thread safety: a coroutine lives on one loop's thread.
+// a coroutine: one that tries ends the process.
+// GCC 12 mistakes the lifetime of aggregates that are made within a co_await expression: give them names before it.
+// Thread safety: a coroutine lives on one loop's thread.
 #pragma once
 
 #include <coroutine>
