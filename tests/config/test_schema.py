@@ -122,6 +122,14 @@ http: {max_target: 4096, max_head: 32KiB, max_fields: 50, max_requests: 10, max_
 shutdown: {delay: 0s, timeout: 1min}
 workers: 4
 """,
+    "redis": SMALLEST + """\
+store:
+  redis: {urls: [rediss://me:a%40b@a, "rediss://[::1]:7000/"], cluster: on, prefix: "a:b", budget: 1ms, clock: gateway,
+    lease: {max: 100}, tls: {ca: weir.yaml, verify: false}}
+  gateways: 3
+""",
+    "redis by sockets": SMALLEST + "store: {redis: {urls: [unix:/run/a, unix://me:b@/run/b, unix:///c], prefix: 7}}\n",
+    "redis with a database": SMALLEST + "store: {redis: {urls: [redis://:b@a:1/15], cluster: off}}\n",
     "no admin": SMALLEST + "admin: off\nworkers: auto\n",
     "environment": """\
 listeners: [{address: "127.0.0.1:${WEIR_TEST_PORT}"}]
@@ -154,6 +162,13 @@ BAD = {
     "no status": SMALLEST + "limits: [{name: a, per: [service], rate: 1/s, refund: {status: []}}]\n",
     "cost of both": SMALLEST
     + "limits: [{name: a, per: [service], rate: 1/s, cost: {header: X, response_header: X}}]\n",
+    "redis without urls": SMALLEST + "store: {redis: {prefix: a}}\n",
+    "redis with no url": SMALLEST + "store: {redis: {urls: []}}\n",
+    "redis by http": SMALLEST + "store: {redis: {urls: ['http://a:6379']}}\n",
+    "redis without a scheme": SMALLEST + "store: {redis: {urls: ['a:6379']}}\n",
+    "database that is no number": SMALLEST + "store: {redis: {urls: ['redis://a/x']}}\n",
+    "prefix with braces": SMALLEST + "store: {redis: {urls: ['redis://a'], prefix: '{a}'}}\n",
+    "large lease": SMALLEST + "store: {redis: {urls: ['redis://a'], lease: {max: 1000001}}}\n",
     "nothing": SMALLEST + "limits:\n",
     "number in quotes": SMALLEST + "workers: '4'\n",
     "number out of range": SMALLEST + "ipv6_prefix: 200\n",

@@ -220,6 +220,33 @@ struct MemoryStore {
   std::uint64_t max_accounts = 10'000'000;
 };
 
+struct RedisUrl {
+  Endpoint server;       // its text is without user and password: it goes to logs
+  bool tls = false;      // never with a Unix socket
+  std::string user;      // percent-decoded; empty: the server's default user
+  std::string password;  // percent-decoded; empty: none, and no user either
+  int database = 0;
+
+  bool operator==(const RedisUrl&) const = default;
+};
+
+// Key `redis` of the store: counters that several gateways share.
+struct Redis {
+  enum class Cluster { kAuto, kOn, kOff };
+  enum class Clock { kStore, kGateway };
+
+  std::vector<RedisUrl> urls;  // at least one; several are seeds of a cluster, then kAuto or kOn, and database 0
+  Cluster cluster = Cluster::kAuto;
+  std::string prefix = "weir";  // printable ASCII without braces and spaces, 1 to 64 characters
+  nanoseconds budget = std::chrono::milliseconds(20);  // for one decision, connection included
+  Clock clock = Clock::kStore;
+  std::uint64_t lease_max = 0;  // tokens that one gateway may hold for a busy key; 0: none
+  std::string ca;               // a readable file; empty: the authorities of the system
+  bool verify = true;           // the certificate of a rediss:// server
+
+  bool operator==(const Redis&) const = default;
+};
+
 enum class RateLimitFields { kStructured, kLegacy, kOff };
 enum class ResetFormat { kEpoch, kDelta };
 enum class Merge { kTighten, kReplace, kKeep, kOff };
@@ -273,6 +300,7 @@ struct Config {
   std::vector<Bypass> bypass;
   std::vector<Limit> limits;
   MemoryStore store;
+  std::optional<Redis> redis;  // absent: counted in memory only
   std::uint32_t gateways = 1;
   Responses responses;
   Log log;

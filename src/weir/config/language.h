@@ -33,6 +33,10 @@ Type<Responses> responses_section();
 Type<Log> log_section();
 Type<Http> http_section();
 Type<Shutdown> shutdown_section();
+// language/redis.cc
+Type<std::optional<Redis>> redis_store();
+// Reports what only a shared store would make act. Requires: store and limits were read.
+void warn_without_redis(Reader& reader, const Fields& fields, Config& config);
 
 // The whole file.
 Type<Config> language();

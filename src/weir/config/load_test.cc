@@ -251,6 +251,88 @@ TEST(LoadTest, VariablesInKeysAreNotReplaced) {
   EXPECT_EQ(faults[0].message, "unknown key '${NAME}' in the file");
 }
 
+std::string with_redis(const std::string& redis) { return kSmallest + ("store: {redis: {" + redis + "}}\n"); }
+
+TEST(LoadTest, RedisGetsTheDefaultsOfTheLanguage) {
+  EXPECT_FALSE(load_good(kSmallest).redis);
+  const Config config = load_good(with_redis("urls: [redis://127.0.0.1]"));
+  ASSERT_TRUE(config.redis);
+  const RedisUrl expected{.server = {"redis://127.0.0.1", "127.0.0.1", 6379, ""},
+                          .tls = false,
+                          .user = "",
+                          .password = "",
+                          .database = 0};
+  EXPECT_EQ(config.redis->urls, std::vector{expected});
+  EXPECT_EQ(config.redis->cluster, Redis::Cluster::kAuto);
+  EXPECT_EQ(config.redis->prefix, "weir");
+  EXPECT_EQ(config.redis->budget, 20ms);
+  EXPECT_EQ(config.redis->clock, Redis::Clock::kStore);
+  EXPECT_EQ(config.redis->lease_max, 0u);
+  EXPECT_EQ(config.redis->ca, "");
+  EXPECT_TRUE(config.redis->verify);
+}
+
+TEST(LoadTest, EveryKeyOfRedisReachesItsMember) {
+  const Config config = load_good(with_redis(
+      "urls: [rediss://one, rediss://two:7000], cluster: on, prefix: \"a:b\", budget: 1ms, clock: gateway, "
+      "lease: {max: 0}, tls: {ca: /dev/zero, verify: false}"));
+  ASSERT_TRUE(config.redis);
+  EXPECT_EQ(config.redis->urls.size(), 2u);
+  EXPECT_EQ(config.redis->cluster, Redis::Cluster::kOn);
+  EXPECT_EQ(config.redis->prefix, "a:b");
+  EXPECT_EQ(config.redis->budget, 1ms);
+  EXPECT_EQ(config.redis->clock, Redis::Clock::kGateway);
+  EXPECT_EQ(config.redis->lease_max, 0u);
+  EXPECT_EQ(config.redis->ca, "/dev/zero");
+  EXPECT_FALSE(config.redis->verify);
+}
+
+TEST(LoadTest, ARedisUrlIsTakenApart) {
+  const std::map<std::string, RedisUrl> cases{
+      {"redis://name:1", {{"redis://name:1", "name", 1, ""}, false, "", "", 0}},
+      {"redis://name/", {{"redis://name/", "name", 6379, ""}, false, "", "", 0}},
+      {"rediss://[::1]:7000/0", {{"rediss://[::1]:7000/0", "::1", 7000, ""}, true, "", "", 0}},
+      {"redis://[::1]/15", {{"redis://[::1]/15", "::1", 6379, ""}, false, "", "", 15}},
+      {"redis://:secret@name", {{"redis://name", "name", 6379, ""}, false, "", "secret", 0}},
+      {"rediss://me:a:b@name/2", {{"rediss://name/2", "name", 6379, ""}, true, "me", "a:b", 2}},
+      {"redis://m%65:%40%2f%25%C3%A4@name", {{"redis://name", "name", 6379, ""}, false, "me", "@/%\xc3\xa4", 0}},
+      {"unix:/run/redis.sock", {{"unix:/run/redis.sock", "", 0, "/run/redis.sock"}, false, "", "", 0}},
+      {"unix:run/a@b.sock", {{"unix:run/a@b.sock", "", 0, "run/a@b.sock"}, false, "", "", 0}},
+      {"unix:///run/redis.sock", {{"unix:/run/redis.sock", "", 0, "/run/redis.sock"}, false, "", "", 0}},
+      {"unix://me:a%40b@/redis.sock", {{"unix:/redis.sock", "", 0, "/redis.sock"}, false, "me", "a@b", 0}},
+  };
+  for (const auto& [text, expected] : cases) {
+    const Config config = load_good(with_redis("urls: [\"" + text + "\"]"));
+    ASSERT_TRUE(config.redis) << text;
+    EXPECT_EQ(config.redis->urls, std::vector{expected}) << text;
+  }
+}
+
+// The form is right or wrong in many ways, and the fault in the URL or beside it.
+TEST(LoadTest, NoDiagnosticRepeatsAPassword) {
+  for (const std::string url :
+       {"redis://me:SECRET@a:x", "redis://:SECRET@", "redis://SECRET@a", "redis://me:%SECRET@a",
+        "redis://me:SECRET/x@a", "redis://me:SECRET@x@a", "redis://me:SECRET x@a", "redis://me:SECRET@a/x",
+        "redis://a:1, redis://me:SECRET@a:99999", "redis://me:SECRET@a, redis://me:SECRET@a",
+        "redis://me:SECRET@a, redis://a:6379", "http://me:SECRET@a", "me:SECRET@a", "redis:me:SECRET@a",
+        "unix://me:SECRET@a/run", "unix://me:SECRET@", "redis://me:SECRET\xc3\xa4@a/9, redis://b"}) {
+    const std::string list = "urls: [" + url + "], bugdet: 1ms";
+    const auto faults = load_bad(with_redis(list));
+    EXPECT_FALSE(faults.empty()) << url;
+    for (const Diagnostic& fault : faults) {
+      EXPECT_EQ((fault.message + fault.suggestion + fault.source_line).find("SECRET"), std::string::npos)
+          << to_text(fault);
+    }
+  }
+}
+
+TEST(LoadTest, APasswordFromTheEnvironmentIsNotRepeatedEither) {
+  const auto loaded = load_text(with_redis("urls: [\"redis://me:${PASSWORD}@a:b\"]"), "weir.yaml",
+                                [](const std::string&) { return std::optional<std::string>("SEC@RET"); });
+  ASSERT_FALSE(loaded);
+  for (const Diagnostic& fault : loaded.error()) EXPECT_EQ(to_text(fault).find("RET"), std::string::npos);
+}
+
 class TokenFileTest : public testing::Test {
  protected:
   TokenFileTest() : folder_(std::filesystem::path(testing::TempDir()) / "weir_token_file_test") {
@@ -271,6 +353,23 @@ TEST_F(TokenFileTest, TheTokenIsReadFromBesideTheConfiguration) {
   const auto loaded = load_with_token("s3cret\n");
   ASSERT_TRUE(loaded) << to_text(loaded.error().front());
   EXPECT_EQ(loaded->config.admin->token, "s3cret");
+}
+
+TEST_F(TokenFileTest, TheAuthoritiesOfRedisAreFoundBesideTheConfigurationToo) {
+  std::ofstream(folder_ / "weir.yaml") << with_redis("urls: [rediss://a], tls: {ca: ca.pem}");
+  const auto absent = load_file(folder_ / "weir.yaml", no_environment);
+  ASSERT_FALSE(absent);
+  EXPECT_TRUE(absent.error().front().message.ends_with("cannot be read: No such file or directory"));
+
+  std::ofstream(folder_ / "ca.pem") << "";
+  const auto empty = load_file(folder_ / "weir.yaml", no_environment);
+  ASSERT_FALSE(empty);
+  EXPECT_TRUE(empty.error().front().message.ends_with("ca.pem' is empty"));
+
+  std::ofstream(folder_ / "ca.pem") << "certificates";
+  const auto loaded = load_file(folder_ / "weir.yaml", no_environment);
+  ASSERT_TRUE(loaded) << to_text(loaded.error().front());
+  EXPECT_EQ(loaded->config.redis->ca, folder_ / "ca.pem");
 }
 
 TEST_F(TokenFileTest, TokensThatNobodyCouldSendAreRefused) {

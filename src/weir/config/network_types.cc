@@ -2,6 +2,8 @@
 #include "weir/config/network_types.h"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 
 #include "weir/config/scalars.h"
 
@@ -10,6 +12,9 @@ namespace {
 
 constexpr std::string_view kUnix = "unix:";
 constexpr std::string_view kHttp = "http://";
+constexpr std::string_view kRedis = "redis://";
+constexpr std::string_view kRediss = "rediss://";
+constexpr std::string_view kUnixWithUser = "unix://";
 constexpr std::size_t kLongestUnixPath = 107;  // sockaddr_un, unix(7)
 
 struct HostPort {
@@ -67,18 +72,123 @@ bool is_mistyped_address(std::string_view host) {
   return last.find_first_not_of("0123456789") == last.npos && !IpAddress::parse(host);
 }
 
-Parsed<Endpoint> parse_http_authority(std::string_view text, std::string_view authority) {
+struct UrlForm {
+  std::uint64_t default_port;
+  std::string_view description;
+};
+constexpr UrlForm kUpstreamForm{80, "an upstream is http://name:port or unix:/path"};
+constexpr UrlForm kRedisForm{6379, "a Redis server is redis://name:port or unix:/path"};
+
+// `name:port` of the URL `text`.
+Parsed<Endpoint> parse_authority(std::string_view text, std::string_view authority, const UrlForm& form) {
   const auto parts = split_host_port(authority);
-  const auto port = !parts ? std::nullopt : parts->port ? parse_digits(*parts->port, 65535) : std::optional(80ul);
+  const auto port = !parts        ? std::nullopt
+                    : parts->port ? parse_digits(*parts->port, 65535)
+                                  : std::optional(form.default_port);
   const bool is_host = parts && (parts->bracketed ? is_v6(parts->host) && IpAddress::parse(parts->host).has_value()
                                                   : is_host_name(parts->host) && !is_mistyped_address(parts->host));
-  if (!is_host)
-    return fault(fmt::format("'{}' has no valid host; an upstream is http://name:port or unix:/path", text));
+  if (!is_host) return fault(fmt::format("'{}' has no valid host; {}", text, form.description));
   if (!port || *port == 0) return fault(fmt::format("'{}' has no valid port; ports are 1 to 65535", text));
   return Endpoint{.text = std::string(text),
                   .host = std::string(parts->host),
                   .port = static_cast<std::uint16_t>(*port),
                   .unix_path = {}};
+}
+
+// What follows the scheme of a Redis URL.
+struct RedisParts {
+  std::string user;
+  std::string password;
+  std::string_view server;
+  std::string_view tail;  // from the first '/' on
+};
+
+// RFC 3986 section 2.1.
+Parsed<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%') {
+      decoded += text[at];
+      continue;
+    }
+    const char* digits = text.data() + at + 1;
+    unsigned byte = 0;
+    if (at + 2 >= text.size() || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) {
+      return fault("'%' in a user or password needs two hexadecimal digits after it; '%' itself is written %25");
+    }
+    decoded += static_cast<char>(byte);
+    at += 2;
+  }
+  return decoded;
+}
+
+Parsed<RedisParts> split_redis_url(std::string_view rest) {
+  const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+  RedisParts parts{.user = {}, .password = {}, .server = authority, .tail = rest.substr(authority.size())};
+  const std::size_t at = authority.find('@');
+  if (rest.rfind('@') != at) {
+    return fault("'@', '/', '?' and '#' in a user or password are written %40, %2F, %3F and %23");
+  }
+  if (at == authority.npos) return parts;
+  const std::size_t colon = authority.find(':');
+  if (colon >= at || colon + 1 == at) {
+    return fault("what stands before '@' is user:password, or :password for the default user");
+  }
+  auto user = percent_decoded(authority.substr(0, colon));
+  if (!user) return std::unexpected(user.error());
+  auto password = percent_decoded(authority.substr(colon + 1, at - colon - 1));
+  if (!password) return std::unexpected(password.error());
+  parts.user = *std::move(user);
+  parts.password = *std::move(password);
+  parts.server = authority.substr(at + 1);
+  return parts;
+}
+
+RedisUrl redis_url_of(RedisParts&& parts, Endpoint&& server) {
+  return {.server = std::move(server),
+          .tls = false,
+          .user = std::move(parts.user),
+          .password = std::move(parts.password),
+          .database = 0};
+}
+
+Parsed<RedisUrl> parse_redis_socket(std::string_view text) {
+  RedisParts parts;
+  std::string path(text);
+  if (text.starts_with(kUnixWithUser)) {
+    auto split = split_redis_url(text.substr(kUnixWithUser.size()));
+    if (!split) return std::unexpected(split.error());
+    parts = *std::move(split);
+    if (!parts.server.empty()) {
+      return fault(fmt::format("a Unix socket has no host, but '{}' is there", parts.server),
+                   parts.password.empty() ? fmt::format("did you mean '{}/{}{}'?", kUnix, parts.server, parts.tail)
+                                          : "after '@' comes the path");
+    }
+    path = fmt::format("{}{}", kUnix, parts.tail);
+  }
+  auto server = parse_unix(path);
+  if (!server) return std::unexpected(server.error());
+  return redis_url_of(std::move(parts), *std::move(server));
+}
+
+// `/0`; nothing and `/` too.
+Parsed<int> parse_database(std::string_view tail) {
+  if (tail.empty() || tail == "/") return 0;
+  const auto number = parse_digits(tail.substr(1), std::numeric_limits<int>::max());
+  if (tail[0] == '/' && number) return static_cast<int>(*number);
+  return fault(
+      fmt::format("after its port, a Redis URL has the number of a database, such as /0, but '{}' is there", tail));
+}
+
+// The scheme is none of Redis.
+std::unexpected<Fault> not_a_redis_url(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  const std::string expected = "a Redis server is redis://name:port, rediss://name:port for TLS, or unix:/path";
+  if (scheme != text.npos)
+    return fault(fmt::format("'{}' is not a scheme of Redis; {}", text.substr(0, scheme + 3), expected));
+  if (text.find('@') != text.npos) return fault("the scheme is missing; " + expected);
+  return fault(fmt::format("'{}' has no scheme; {}", text, expected),
+               text.starts_with("redis") ? std::string() : fmt::format("did you mean '{}{}'?", kRedis, text));
 }
 
 }  // namespace
@@ -119,7 +229,25 @@ Parsed<Endpoint> parse_upstream_url(std::string_view text) {
     return fault(fmt::format("the URL of an upstream has no path or query, but '{}' is there", tail),
                  "the client's path is forwarded unchanged");
   }
-  return parse_http_authority(text, authority);
+  return parse_authority(text, authority, kUpstreamForm);
+}
+
+Parsed<RedisUrl> parse_redis_url(std::string_view text) {
+  if (text.starts_with(kUnix)) return parse_redis_socket(text);
+  const bool tls = text.starts_with(kRediss);
+  const std::string_view scheme = tls ? kRediss : kRedis;
+  if (!text.starts_with(scheme)) return not_a_redis_url(text);
+  auto parts = split_redis_url(text.substr(scheme.size()));
+  if (!parts) return std::unexpected(parts.error());
+  const std::string shown = fmt::format("{}{}{}", scheme, parts->server, parts->tail);
+  auto server = parse_authority(shown, parts->server, kRedisForm);
+  if (!server) return std::unexpected(server.error());
+  const auto database = parse_database(parts->tail);
+  if (!database) return std::unexpected(database.error());
+  RedisUrl url = redis_url_of(*std::move(parts), *std::move(server));
+  url.tls = tls;
+  url.database = *database;
+  return url;
 }
 
 Type<Endpoint> listen_address() {
@@ -132,6 +260,11 @@ Type<Endpoint> listen_address() {
 Type<Endpoint> upstream_url() {
   Json schema{{"type", "string"}, {"pattern", "^(unix:.+|http://[^/?#@]+/?)$"}};
   return scalar<Endpoint>("an upstream such as http://name:8080", std::move(schema), parse_upstream_url);
+}
+
+Type<RedisUrl> redis_url() {
+  Json schema{{"type", "string"}, {"pattern", "^(unix:.+|rediss?://[^/?#]+(/[0-9]*)?)$"}};
+  return scalar<RedisUrl>("a Redis server such as redis://name:6379", std::move(schema), parse_redis_url);
 }
 
 Type<IpNetwork> network() {

@@ -19,6 +19,11 @@ Type<Endpoint> listen_address();
 Parsed<Endpoint> parse_upstream_url(std::string_view text);
 Type<Endpoint> upstream_url();
 
+// `redis://user:password@name:port/database`, `rediss://` for TLS, `unix:/path`, `unix://user:password@/path`.
+// User and password are percent-encoded; the text of the endpoint and faults are without them.
+Parsed<RedisUrl> parse_redis_url(std::string_view text);
+Type<RedisUrl> redis_url();
+
 Type<IpNetwork> network();
 
 // True for a TCP address with port 0: any number of them can be listened on.

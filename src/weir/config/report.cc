@@ -14,10 +14,12 @@ namespace {
 constexpr std::size_t kLongestMessage = 400;  // bytes, of a message or a suggestion
 constexpr std::size_t kLongestLine = 500;     // bytes of a source line that are repeated
 
+bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
+
 // The first `most` bytes, whole characters only.
 std::string_view cut(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  while (most > 0 && is_continuation(text[most])) --most;
   return text.substr(0, most);
 }
 
@@ -27,6 +29,42 @@ std::string one_line(std::string_view text) {
   for (char& c : line) c = (c >= 0 && c < 0x20) || c == 0x7f ? '?' : c;
   if (line.size() < text.size()) line += "...";
   return line;
+}
+
+// Room for a character each, so that the caret stays under its word.
+void append_hidden(std::string& out, std::string_view secret) {
+  out.append(secret.size() - static_cast<std::size_t>(std::ranges::count_if(secret, is_continuation)), '*');
+}
+
+// From `user:` to the last '@'. Passwords with faults must be hidden as well, so this takes rather too much.
+void append_without_password(std::string& out, std::string_view text, bool after_scheme) {
+  const std::size_t end = text.rfind('@');
+  std::size_t colon = text.find(':');
+  while (!after_scheme && colon < end && text.substr(colon + 1).starts_with(' ')) colon = text.find(':', colon + 1);
+  const bool has_user = colon < end;
+  if (end == text.npos || (!has_user && !after_scheme)) {
+    out += text;
+    return;
+  }
+  const std::size_t begin = has_user ? colon + 1 : 0;
+  out += text.substr(0, begin);
+  append_hidden(out, text.substr(begin, end - begin));
+  out += text.substr(end);
+}
+
+// Lines and words of the file without the passwords of their URLs.
+std::string without_passwords(std::string_view text) {
+  constexpr std::string_view kScheme = "://";
+  std::string shown;
+  bool after_scheme = false;
+  for (std::size_t scheme = text.find(kScheme); scheme != text.npos; scheme = text.find(kScheme)) {
+    append_without_password(shown, text.substr(0, scheme), after_scheme);
+    shown += kScheme;
+    text.remove_prefix(scheme + kScheme.size());
+    after_scheme = true;
+  }
+  append_without_password(shown, text, after_scheme);
+  return shown;
 }
 
 }  // namespace
@@ -46,13 +84,14 @@ void Report::add(Severity severity, const Place& place, std::string_view message
                         .file = source_.file(),
                         .line = place.line,
                         .column = 0,
-                        .message = one_line(message),
+                        .message = one_line(without_passwords(message)),
                         .source_line = {},
-                        .suggestion = one_line(suggestion)};
+                        .suggestion = one_line(without_passwords(suggestion))};
   if (place.line > 0) {
     diagnostic.column = source_.column_in_characters(place);
-    const std::string_view line = source_.line(place.line);
-    if (std::cmp_less_equal(place.column, kLongestLine)) diagnostic.source_line = cut(line, kLongestLine);
+    if (std::cmp_less_equal(place.column, kLongestLine)) {
+      diagnostic.source_line = cut(without_passwords(source_.line(place.line)), kLongestLine);
+    }
   }
   diagnostics_.push_back(std::move(diagnostic));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collects what is wrong with one file. Not thread safe.
+// Collects what is wrong with one file. What it repeats of the file is without the passwords of URLs. Not thread
+// safe.
 #pragma once
 
 #include <string_view>

@@ -64,8 +64,23 @@ TEST(SchemaTest, DefaultsAreThoseOfTheReader) {
 TEST(SchemaTest, OnlyWhatThisVersionActsOnIsListed) {
   EXPECT_FALSE(schema()["properties"].contains("policies"));
   EXPECT_FALSE(schema()["properties"].contains("service"));
-  EXPECT_FALSE(schema()["properties"]["store"]["properties"].contains("redis"));
   EXPECT_EQ(schema()["properties"]["callers"]["items"]["oneOf"].size(), 2u);
+}
+
+TEST(SchemaTest, RedisNeedsUrlsAndHasDefaultsForTheRest) {
+  const Json redis = schema()["properties"]["store"]["properties"]["redis"];
+  EXPECT_EQ(redis["required"], Json({"urls"}));
+  EXPECT_FALSE(redis.contains("default"));
+  const Json properties = redis["properties"];
+  EXPECT_EQ(properties["urls"]["minItems"], 1);
+  EXPECT_EQ(properties["cluster"]["anyOf"][0]["enum"], Json({"auto", "on", "off"}));
+  EXPECT_EQ(properties["cluster"]["default"], "auto");
+  EXPECT_EQ(properties["prefix"]["default"], "weir");
+  EXPECT_EQ(properties["budget"]["default"], "20ms");
+  EXPECT_EQ(properties["clock"]["default"], "store");
+  EXPECT_EQ(properties["lease"]["properties"]["max"]["default"], 0);
+  EXPECT_FALSE(properties["tls"]["properties"]["ca"].contains("default"));
+  EXPECT_EQ(properties["tls"]["properties"]["verify"]["default"], true);
 }
 
 TEST(SchemaTest, ALimitHasEveryAlgorithmAndTheKeysThatGoWithThem) {

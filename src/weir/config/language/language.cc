@@ -108,7 +108,8 @@ Type<Config> language() {
       .check(check_addresses)
       .check(check_keys)
       .check(check_identify)
-      .check(warn_of_logs);
+      .check(warn_of_logs)
+      .check(warn_without_redis);
   return file;
 }
 

@@ -43,9 +43,9 @@ void check_refusal(Reader& reader, const Fields& fields, Responses& responses) {
 Object<Config> store_section() {
   Object<Config> store("store", "Where the counters are kept.");
   store.key("memory", &Config::store, memory_store(), "The memory of this process.")
+      .key("redis", &Config::redis, redis_store(), "Counters that several gateways share. Default: none.")
       .key("gateways", &Config::gateways, number<std::uint32_t>(1, 100'000),
-           "How many gateways share the limits, for `on_store_failure: local`.")
-      .later("redis", "counters that several gateways share");
+           "How many gateways share the limits, for `on_store_failure: local`.");
   return store;
 }
 
