@@ -11,6 +11,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(prometheus-cpp REQUIRED)
 find_library(WEIR_URING uring REQUIRED)
+find_library(WEIR_HIREDIS hiredis REQUIRED)
 find_package(cctz REQUIRED)  # by Findcctz.cmake
 if(WEIR_TESTS)
   find_package(GTest REQUIRED)

@@ -67,11 +67,17 @@ function(weir_part name)
   set_property(DIRECTORY APPEND PROPERTY WEIR_PARTS ${ARGN})
 endfunction()
 
-# weir_folder(NAME DEPS...): the library weir_NAME from all sources of the current folder (and below it), and the test
-# program NAME_test from its *_test.cc files.
+# weir_folder(NAME DEPS...): the library weir_NAME from all sources of the current folder (and below it, but for folders
+# that have a CMakeLists.txt of their own), and the test program NAME_test from its *_test.cc files.
 function(weir_folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+  file(GLOB own ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
+  foreach(file ${own})
+    cmake_path(GET file PARENT_PATH folder)
+    list(FILTER sources EXCLUDE REGEX "^${folder}/")
+    list(FILTER headers EXCLUDE REGEX "^${folder}/")
+  endforeach()
   get_property(parts DIRECTORY PROPERTY WEIR_PARTS)
   list(REMOVE_ITEM sources ${parts})
   list(REMOVE_ITEM headers ${parts})
@@ -96,4 +102,23 @@ function(weir_folder name)
     add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1)
     set_tests_properties(${name} PROPERTIES LABELS unit)
   endif()
+endfunction()
+
+# weir_scripts(TARGET NAMESPACE FILES...): adds the text of each Lua file to the target, as the std::string_view
+# NAMESPACE::kName for a file name.lua, declared in a header of ours.
+function(weir_scripts target namespace)
+  set(code "// SPDX-License-Identifier: Apache-2.0\n#include <string_view>\n\nnamespace ${namespace} {\n")
+  foreach(file ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} text)
+    cmake_path(GET file STEM stem)
+    string(SUBSTRING ${stem} 0 1 first)
+    string(SUBSTRING ${stem} 1 -1 rest)
+    string(TOUPPER ${first} first)
+    string(APPEND code "extern const std::string_view k${first}${rest};\n"
+                       "const std::string_view k${first}${rest} = R\"lua(${text})lua\";\n")
+  endforeach()
+  string(APPEND code "}  // namespace ${namespace}\n")
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${target}_scripts.cc CONTENT "${code}" @ONLY)
+  target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${target}_scripts.cc)
 endfunction()
