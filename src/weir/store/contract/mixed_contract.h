@@ -61,6 +61,13 @@ inline limit::Call call_of(std::uint64_t request, Ticks now) {
   return {.now = now, .wall = now, .lease = {.low = request, .high = 1}};
 }
 
+inline std::string text_of(const Outcome& outcome) {
+  const auto time = [](const std::optional<Ticks>& ticks) { return ticks ? std::to_string(*ticks) : "-"; };
+  return (outcome.admitted ? "admitted " : "refused ") + std::to_string(outcome.remaining) + " retry " +
+         time(outcome.retry_after) + " reset " + time(outcome.reset_after) + " next " + time(outcome.next_after) +
+         " delay " + time(outcome.delay) + " at " + time(outcome.at);
+}
+
 template <class UnderTest>
 class MixedContract : public StoreContract<UnderTest> {};
 
@@ -333,7 +340,7 @@ TYPED_TEST_P(MixedContract, EqualsItsLimitsSteppedOneByOne) {
   int refusals = 0;
   for (std::uint64_t number = 1; number <= 20'000; ++number) {
     call.now += static_cast<Ticks>(below(20'000));
-    call.wall = call.now + 12345;
+    call.wall = call.now + TypeParam::kWallAhead;
     call.lease = {number, 1};
     const std::string subject = std::to_string(below(20));
     call.phase = limit::fnv1a(subject);
@@ -365,7 +372,12 @@ TYPED_TEST_P(MixedContract, EqualsItsLimitsSteppedOneByOne) {
       }
     }
     refusals += expected.admitted ? 0 : 1;
-    ASSERT_EQ(this->acquire(kind, subject, charges, call), expected) << "call " << number;
+    const Answer answer = this->acquire(kind, subject, charges, call);
+    ASSERT_EQ(answer.admitted, expected.admitted) << "call " << number;
+    for (std::size_t i = 0; i < charges.size(); ++i) {
+      ASSERT_EQ(text_of(answer.outcomes[i]), text_of(expected.outcomes[i]))
+          << "call " << number << ", slot " << charges[i].slot << ", cost " << charges[i].cost;
+    }
   }
   EXPECT_GT(refusals, 1000);
   for (auto& [subject, states] : model) {

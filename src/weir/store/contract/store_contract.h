@@ -5,6 +5,7 @@
 //   struct UnderTest {
 //     using Kind = ...;                                     // what adopt returns
 //     static bool keeps(limit::Ticks ticks_per_second);     // can it keep limits in such ticks?
+//     static constexpr limit::Ticks kWallAhead;             // of limit::Call::now; 0 where there is one clock
 //     Kind adopt(const Layout& layout);
 //     bool acquire(const Kind&, std::string_view subject, std::span<const Charge>, const limit::Call&,
 //                  std::span<limit::Outcome>);
@@ -262,33 +263,6 @@ TYPED_TEST_P(StoreContract, AReloadKeepsWhatDidNotChangeAndCarriesWhatDid) {
   EXPECT_TRUE(this->acquire(after, "subject", {{.slot = 0, .cost = 3}}).admitted);
 }
 
-TYPED_TEST_P(StoreContract, ALimitThatLeavesAndComesBackStartsAfresh) {
-  const Layout both = layout_of({slot_of("a", {per_second(5, 5)}), slot_of("b", {per_second(5, 5)})});
-  const auto first = this->store.adopt(both);
-  this->acquire(first, "subject", {{.slot = 0, .cost = 4}, {.slot = 1, .cost = 4}});
-  const auto second = this->store.adopt(layout_of({slot_of("a", {per_second(5, 5)})}));
-  EXPECT_EQ(this->remaining(second, "subject", 0), 1);
-  const auto third = this->store.adopt(both);
-  EXPECT_EQ(this->all_remaining(third, "subject", 2), (std::vector<Cost>{1, 5}));
-}
-
-TYPED_TEST_P(StoreContract, CallsOfAnOldKindAreAnsweredByTheNewNumbers) {
-  const auto old = this->store.adopt(
-      layout_of({slot_of("gone", {per_second(5, 5)}), slot_of("a", {per_second(10, 10), per_second(20, 20)})}));
-  this->acquire(old, "subject", {{.slot = 0, .cost = 5}, {.slot = 1, .variant = 1, .cost = 4}});
-  const auto fresh = this->store.adopt(layout_of({slot_of("a", {per_second(6, 6)})}));
-  const Answer answer = this->acquire(old, "subject", {{.slot = 0, .cost = 5}, {.slot = 1, .variant = 1}});
-  EXPECT_TRUE(answer.admitted);
-  EXPECT_EQ(answer.outcomes[0].remaining, 5) << "a limit that is gone admits";
-  EXPECT_EQ(answer.outcomes[1].remaining, 1);
-  EXPECT_EQ(this->remaining(fresh, "subject", 0), 1);
-  EXPECT_FALSE(this->acquire(old, "subject", {{.slot = 0}, {.slot = 1, .cost = 2}}).admitted);
-  this->adjust(old, "subject", {{.slot = 0, .by = -1}, {.slot = 1, .variant = 1, .by = -3}});
-  EXPECT_EQ(this->remaining(fresh, "subject", 0), 4);
-  this->store.reset(old, "subject");
-  EXPECT_EQ(this->remaining(fresh, "subject", 0), 6);
-}
-
 TYPED_TEST_P(StoreContract, VariantsThatAReloadRemovesAreCarriedByTheLastThatIsLeft) {
   const auto before = this->store.adopt(
       layout_of({slot_of("a", {per_second(10, 10), per_second(100, 100), per_second(1000, 1000)})}));
@@ -305,8 +279,43 @@ REGISTER_TYPED_TEST_SUITE_P(StoreContract, GivesTheExactValuesOfTheGoldenTraces,
                             WhatIsGivenBackIsThereAgainButNeverMore, AResetForgetsOneSubject,
                             VariantsOfASlotShareTheUsedAmount, AWaitThatAFasterVariantAsksForIsTrue,
                             ARefusalElsewhereKeepsTheVariantThatWrote, TheSameLayoutAgainIsTheSameKind,
-                            AReloadKeepsWhatDidNotChangeAndCarriesWhatDid, ALimitThatLeavesAndComesBackStartsAfresh,
-                            CallsOfAnOldKindAreAnsweredByTheNewNumbers,
+                            AReloadKeepsWhatDidNotChangeAndCarriesWhatDid,
                             VariantsThatAReloadRemovesAreCarriedByTheLastThatIsLeft);
+
+// Of a store that one process has to itself: what it adopts is in force for everybody.
+template <class UnderTest>
+class OneConfigurationContract : public StoreContract<UnderTest> {};
+
+TYPED_TEST_SUITE_P(OneConfigurationContract);
+
+TYPED_TEST_P(OneConfigurationContract, ALimitThatLeavesAndComesBackStartsAfresh) {
+  const Layout both = layout_of({slot_of("a", {per_second(5, 5)}), slot_of("b", {per_second(5, 5)})});
+  const auto first = this->store.adopt(both);
+  this->acquire(first, "subject", {{.slot = 0, .cost = 4}, {.slot = 1, .cost = 4}});
+  const auto second = this->store.adopt(layout_of({slot_of("a", {per_second(5, 5)})}));
+  EXPECT_EQ(this->remaining(second, "subject", 0), 1);
+  const auto third = this->store.adopt(both);
+  EXPECT_EQ(this->all_remaining(third, "subject", 2), (std::vector<Cost>{1, 5}));
+}
+
+TYPED_TEST_P(OneConfigurationContract, CallsOfAnOldKindAreAnsweredByTheNewNumbers) {
+  const auto old = this->store.adopt(
+      layout_of({slot_of("gone", {per_second(5, 5)}), slot_of("a", {per_second(10, 10), per_second(20, 20)})}));
+  this->acquire(old, "subject", {{.slot = 0, .cost = 5}, {.slot = 1, .variant = 1, .cost = 4}});
+  const auto fresh = this->store.adopt(layout_of({slot_of("a", {per_second(6, 6)})}));
+  const Answer answer = this->acquire(old, "subject", {{.slot = 0, .cost = 5}, {.slot = 1, .variant = 1}});
+  EXPECT_TRUE(answer.admitted);
+  EXPECT_EQ(answer.outcomes[0].remaining, 5) << "a limit that is gone admits";
+  EXPECT_EQ(answer.outcomes[1].remaining, 1);
+  EXPECT_EQ(this->remaining(fresh, "subject", 0), 1);
+  EXPECT_FALSE(this->acquire(old, "subject", {{.slot = 0}, {.slot = 1, .cost = 2}}).admitted);
+  this->adjust(old, "subject", {{.slot = 0, .by = -1}, {.slot = 1, .variant = 1, .by = -3}});
+  EXPECT_EQ(this->remaining(fresh, "subject", 0), 4);
+  this->store.reset(old, "subject");
+  EXPECT_EQ(this->remaining(fresh, "subject", 0), 6);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(OneConfigurationContract, ALimitThatLeavesAndComesBackStartsAfresh,
+                            CallsOfAnOldKindAreAnsweredByTheNewNumbers);
 
 }  // namespace weir::store::contract

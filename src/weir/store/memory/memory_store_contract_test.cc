@@ -9,6 +9,8 @@ namespace {
 struct Memory {
   using Kind = MemoryStore::Kind;
 
+  static constexpr Ticks kWallAhead = 12'345;
+
   static bool keeps(Ticks) { return true; }
   Kind adopt(const Layout& layout) { return store.adopt(layout); }
   bool acquire(const Kind& kind, std::string_view subject, std::span<const Charge> charges, const limit::Call& call,
@@ -28,6 +30,7 @@ struct Memory {
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, StoreContract, Memory);
+INSTANTIATE_TYPED_TEST_SUITE_P(Memory, OneConfigurationContract, Memory);
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, MixedContract, Memory);
 
 }  // namespace

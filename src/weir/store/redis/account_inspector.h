@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Accounts in Redis for people who look at them (weir inspect, weir reset): what is counted in one, by which numbers,
+// and how to have all of it forgotten. What it tells of a limit is what a request would be told that takes nothing;
+// so looking changes nothing, nor does it keep an account alive. Thread safety: the loop's thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "weir/base/result.h"
+#include "weir/io/task.h"
+#include "weir/limit/outcome.h"
+#include "weir/redis/client.h"
+#include "weir/store/redis/account_text.h"
+#include "weir/store/redis/found_account.h"
+#include "weir/store/redis/redis_kind.h"
+#include "weir/store/redis/redis_store.h"
+
+namespace weir::store {
+
+// A slot of a kind.
+struct SlotFinding {
+  bool found = false;          // the account has it
+  bool other_numbers = false;  // it was written with numbers that no variant has
+  std::uint8_t variant = 0;    // that wrote it, else the first one
+  limit::Outcome outcome;      // of a peek by this variant, in the ticks of the layout
+};
+
+// A slot that no kind has.
+struct ForeignSlot {
+  SlotId id = 0;
+  std::optional<limit::Limit> limit;      // that wrote it, in microseconds; absent: another version wrote it
+  std::optional<limit::Outcome> outcome;  // of a peek, in microseconds; absent: its numbers are not in the account
+};
+
+struct AccountFindings {
+  bool exists = false;
+  std::optional<std::chrono::milliseconds> life;  // from now until it is forgotten
+  std::vector<std::vector<SlotFinding>> kinds;    // parallel to the kinds, by slot
+  std::vector<ForeignSlot> foreign;
+};
+
+struct Forgotten {
+  bool account = false;  // it was there
+  std::size_t lists = 0;
+};
+
+class AccountInspector {
+ public:
+  // An account, and all kinds whose accounts can have its name. Whatever is given outlives the task.
+  struct Subject {
+    const AccountText& account;
+    std::span<const RedisKind* const> kinds;
+  };
+
+  // `budget`: for each command. `clock`: as that of the store.
+  AccountInspector(redis::Client& client, RedisStore& store, nanoseconds budget, RedisStore::Clock clock)
+      : client_(client), store_(store), budget_(budget), clock_(clock) {}
+
+  // Of `call`, wall is the gateway's clock in nanoseconds since 1970.
+  io::Task<Result<AccountFindings>> inspect(Subject subject, limit::Call call);
+  // The account with the lists of all its slots, in one step.
+  io::Task<Result<Forgotten>> forget(Subject subject);
+
+ private:
+  io::Task<Result<redis::Reply>> ask(const AccountText& account, const redis::Command& command);
+  io::Task<Result<Micros>> now(const AccountText& account, limit::Call call);
+  io::Task<Result<void>> look_at(Subject subject, const FoundAccount& found, limit::Call call,
+                                 AccountFindings& findings);
+
+  redis::Client& client_;
+  RedisStore& store_;
+  nanoseconds budget_;
+  RedisStore::Clock clock_;
+};
+
+}  // namespace weir::store

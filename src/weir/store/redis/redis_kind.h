@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A layout (store/account.h) as accounts in Redis have it: which name and which head each slot has. Compiled once for
+// a configuration. Thread safety: immutable.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "weir/store/account.h"
+#include "weir/store/redis/slot_head.h"
+
+namespace weir::store {
+
+class RedisKind {
+ public:
+  struct Variant {
+    limit::Limit limit;      // in microseconds
+    std::int64_t ticks = 1;  // of the layout's limit in a microsecond
+    Form form = Form::kBucket;
+    LifeCode life = 0;
+    std::string head;  // empty: it depends on the subject
+    std::string list;  // what the name of its list has behind the account's; empty: it has none
+  };
+  struct KeptSlot {
+    SlotId id = 0;
+    std::vector<Variant> variants;
+  };
+
+  explicit RedisKind(const Layout& layout);
+
+  const KeptSlot& slot(std::size_t index) const { return slots_[index]; }
+  const std::vector<KeptSlot>& slots() const { return slots_; }
+  // No other one in this process has it: accounts of several kinds can have one name.
+  std::uint64_t number() const { return number_; }
+  const Variant& variant(const Charge& charge) const { return slots_[charge.slot].variants[charge.variant]; }
+
+ private:
+  std::vector<KeptSlot> slots_;
+  std::uint64_t number_;
+};
+
+// What the name of a slot's list has behind the account's. Requires: has_list(form).
+std::string list_name(SlotId id, Form form);
+
+// The name of an account: `prefix:{values}`, the values of `per` in order. Whatever a value is, it chooses neither
+// the hash slot nor the account of other values: `,`, `{`, `}` and `\` are escaped in it, an absent one is `\-`, and
+// what is too long for a name is replaced by a fingerprint.
+class AccountName {
+ public:
+  // Appends to `out`.
+  AccountName(std::string_view prefix, std::string& out) : out_(out) { out_.append(prefix).append(":{"); }
+  void add(std::string_view value);
+  void add_escaped(std::string_view value);
+  // A name without values must not have an empty hash tag, which is none.
+  void finish() { out_ += first_ ? "\\.}" : "}"; }
+
+ private:
+  static constexpr std::size_t kLongest = 512;
+
+  std::string& out_;
+  bool first_ = true;
+};
+
+}  // namespace weir::store

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/store/redis/redis_store.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+
+namespace weir::store {
+
+namespace scripts {
+extern const std::string_view kAcquire;
+extern const std::string_view kAdjust;
+extern const std::string_view kReplace;
+}  // namespace scripts
+
+namespace {
+
+// A state that others keep rewriting with other numbers, or a clock that keeps leaving the period: not for ever.
+constexpr int kMostRounds = 8;
+constexpr Micros kMostApart = kMicrosPerSecond;  // a gateway's clock from the server's
+constexpr nanoseconds kBetweenComparisons = std::chrono::seconds(1);
+// Of a refusal: what others give back is not told to this gateway.
+constexpr limit::Ticks kLongestMemory = 1'000'000'000;
+
+const redis::Script& acquire_script() {
+  static const redis::Script script(scripts::kAcquire);
+  return script;
+}
+const redis::Script& adjust_script() {
+  static const redis::Script script(scripts::kAdjust);
+  return script;
+}
+const redis::Script& replace_script() {
+  static const redis::Script script(scripts::kReplace);
+  return script;
+}
+
+}  // namespace
+
+const std::vector<const redis::Script*>& RedisStore::scripts() {
+  static const std::vector<const redis::Script*> all{&acquire_script(), &adjust_script(), &replace_script()};
+  return all;
+}
+
+// By name; where the server does not know it (any more), by its text, which makes it known. A script that is not
+// known has done nothing.
+template <class Make>
+io::Task<redis::Answer> RedisStore::run(const redis::Script& script, std::string_view name, Make make,
+                                        Instant deadline) {
+  const redis::Command by_name = make(Acquisition::Script{"EVALSHA", script.sha1()});
+  redis::Answer answer = co_await client_.ask(name, by_name, deadline);
+  if (!answer.answered() || !answer.reply.view().is_error("NOSCRIPT")) co_return answer;
+  client_.counters().scripts_loaded.add();
+  const redis::Command by_text = make(Acquisition::Script{"EVAL", script.text()});
+  co_return co_await client_.ask(name, by_text, deadline);
+}
+
+limit::Call RedisStore::in_micros(limit::Call call) const {
+  call.wall /= 1000;
+  return call;
+}
+
+// What the script is told. A gateway whose clock is far off must not give its callers another time than the others
+// have: it is held within a second of the server's, and until that is known the server's decides.
+Micros RedisStore::script_now(const limit::Call& call) {
+  if (clock_ == Clock::kServer) return 0;
+  if (clock_ == Clock::kCall) return call.wall;
+  if (!ahead_) return 0;
+  return call.wall - *ahead_ + std::clamp(*ahead_, -kMostApart, kMostApart);
+}
+
+io::Detached RedisStore::compare_clocks(std::string name, Micros wall) {
+  const redis::Command command{"TIME"};
+  const redis::Answer answer = co_await client_.ask(name, command, deadline());
+  const redis::ReplyView reply = answer.reply.view();
+  if (reply.size() != 2) co_return;
+  const auto number = [](std::string_view text) {
+    Micros value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  ahead_ = wall - (number(reply[0].text()) * kMicrosPerSecond + number(reply[1].text()));
+}
+
+// Equal requests of one turn. The first of them asks for all.
+struct RedisStore::Group {
+  Group(Account account, std::span<const Charge> charges, const limit::Call& first)
+      : acquisition(account.kind, account.name, charges, first), call(first) {}
+
+  struct Member {
+    std::span<limit::Outcome> outcomes;
+    Asked asked = Asked::kFailed;
+    std::coroutine_handle<> waiting;
+  };
+
+  // What each is told, in the order in which they came.
+  void tell(Member& member) {
+    if (decided) member.asked = acquisition.step(member.outcomes) ? Asked::kAdmitted : Asked::kRefused;
+  }
+
+  Acquisition acquisition;
+  limit::Call call;
+  std::uint32_t wanted = 1;
+  std::vector<Member*> others;
+  bool decided = false;
+};
+
+// Suspends the first of a group until the turn ends.
+class RedisStore::EndOfTurn {
+ public:
+  explicit EndOfTurn(RedisStore& store) : store_(store) {}
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    if (store_.gatherers_.empty()) store_.client_.loop().notify_soon(store_);
+    store_.gatherers_.push_back(waiting);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  RedisStore& store_;
+};
+
+// Suspends one of the others until the first one knows.
+class RedisStore::Share {
+ public:
+  Share(Group& group, Group::Member& member) : group_(group), member_(member) {}
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    member_.waiting = waiting;
+    group_.others.push_back(&member_);
+    ++group_.wanted;
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  Group& group_;
+  Group::Member& member_;
+};
+
+void RedisStore::notify() {
+  gathering_.clear();
+  const redis::Client::OneWrite one_write(client_);
+  for (const std::coroutine_handle<> gatherer : std::exchange(gatherers_, {})) gatherer.resume();
+}
+
+io::Task<Asked> RedisStore::acquire(Account account, std::span<const Charge> charges, const limit::Call& call,
+                                    std::span<limit::Outcome> outcomes, Instant until) {
+  if (client_.loop().now() >= until) co_return Asked::kFailed;
+  const limit::Call own = in_micros(call);
+  if (clock_ == Clock::kGateway &&
+      (compared_ == Instant::min() || client_.loop().now() - compared_ > kBetweenComparisons)) {
+    compared_ = client_.loop().now();
+    compare_clocks(std::string(account.name), own.wall);
+  }
+  const std::uint32_t changes = changes_of(account.name);
+  auto group = std::make_shared<Group>(account, charges, own);
+  Group::Member member{.outcomes = outcomes, .asked = Asked::kFailed, .waiting = nullptr};
+  // Nobody waits much longer, or much shorter, than for itself.
+  const bool has_time = deadline() - until <= budget_ / 4;
+  if (has_time && !group->acquisition.text().empty()) {
+    std::string question(account.name);
+    question.append(1, '\0').append(group->acquisition.text());
+    const auto [known, is_first] = gathering_.try_emplace(std::move(question), group);
+    if (is_first) {
+      co_await EndOfTurn(*this);
+    } else {
+      group = known->second;
+      co_await Share(*group, member);
+      if (member.asked == Asked::kRefused && changes_of(account.name) == changes)
+        remember(account, charges, call, outcomes);
+      co_return member.asked;
+    }
+  }
+  co_await ask(*group, until);
+  group->tell(member);
+  for (Group::Member* other : group->others) group->tell(*other);
+  if (member.asked == Asked::kRefused && changes_of(account.name) == changes)
+    remember(account, charges, call, outcomes);
+  for (const Group::Member* other : std::exchange(group->others, {})) other->waiting.resume();
+  co_return member.asked;
+}
+
+io::Task<void> RedisStore::ask(Group& group, Instant until) {
+  Acquisition& acquisition = group.acquisition;
+  const auto make = [&](const Acquisition::Script& script) {
+    return acquisition.command(script, group.wanted, script_now(group.call));
+  };
+  for (int round = 0; round < kMostRounds; ++round) {
+    const redis::Answer answer = co_await run(acquire_script(), acquisition.name(), make, until);
+    if (!answer.answered()) co_return;
+    const auto told = acquisition.read(answer.reply.view());
+    group.decided = told == Acquisition::Told::kDecided;
+    if (group.decided) co_return;
+    if (told == Acquisition::Told::kBroken) {
+      client_.complain(answer.reply.view());
+      co_return;
+    }
+  }
+}
+
+// Not what a lease refuses: a place may become free at any moment.
+void RedisStore::remember(Account account, std::span<const Charge> charges, const limit::Call& call,
+                          std::span<const limit::Outcome> outcomes) {
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    if (!outcomes[i].admitted && account.kind.variant(charges[i]).form == Form::kLeases) return;
+  }
+  refusals_.remember(account.name, account.kind.number(), charges, call.now, kLongestMemory, outcomes);
+}
+
+io::Task<bool> RedisStore::amend(Amendment& amendment, std::string_view name, const limit::Call& call) {
+  const Instant until = deadline();
+  for (int round = 0; round < kMostRounds; ++round) {
+    const auto make = [&](const Acquisition::Script& script) { return amendment.command(script, script_now(call)); };
+    const redis::Answer answer = co_await run(adjust_script(), name, make, until);
+    if (!answer.answered()) co_return false;
+    switch (amendment.read(answer.reply.view())) {
+      case Amendment::Told::kDone:
+        co_return true;
+      case Amendment::Told::kAgain:
+        break;
+      case Amendment::Told::kReplace: {
+        const auto replace = [&](const Acquisition::Script& script) { return amendment.replacement(script); };
+        const redis::Answer replaced = co_await run(replace_script(), name, replace, until);
+        if (!replaced.answered() || replaced.reply.view().is_error()) co_return false;
+        amendment.replaced(replaced.reply.view().integer() == 1);
+        break;
+      }
+      case Amendment::Told::kBroken:
+        client_.complain(answer.reply.view());
+        co_return false;
+    }
+  }
+  co_return false;
+}
+
+io::Task<bool> RedisStore::adjust(Account account, std::span<const Adjustment> adjustments, const limit::Call& call,
+                                  std::span<limit::Outcome> outcomes) {
+  const limit::Call own = in_micros(call);
+  refusals_.forget(account.name);
+  ++changes_of(account.name);
+  Amendment amendment(account.kind, account.name, adjustments, own);
+  if (!co_await amend(amendment, account.name, own)) co_return false;
+  amendment.tell(outcomes);
+  co_return true;
+}
+
+io::Task<std::optional<bool>> RedisStore::renew(Account account, std::span<const Charge> charges,
+                                                const limit::Call& call) {
+  const limit::Call own = in_micros(call);
+  Amendment amendment(account.kind, account.name, charges, own);
+  if (!co_await amend(amendment, account.name, own)) co_return std::nullopt;
+  co_return amendment.all_alive();
+}
+
+io::Task<bool> RedisStore::reset(Account account) {
+  refusals_.forget(account.name);
+  ++changes_of(account.name);
+  std::vector<std::string> names{std::string(account.name)};
+  for (const auto& slot : account.kind.slots()) {
+    // All variants of a slot have the same algorithm.
+    if (const std::string& list = slot.variants.front().list; !list.empty()) names.push_back(names.front() + list);
+  }
+  redis::Command command(1 + names.size());
+  command.add("DEL");
+  for (const std::string& name : names) command.add(name);
+  const redis::Answer answer = co_await client_.ask(account.name, command, deadline());
+  co_return answer.answered() && !answer.reply.view().is_error();
+}
+
+}  // namespace weir::store

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counters in Redis, shared by any number of gateways: one string per account, one script call per decision, whatever
+// the number of its limits. The contract of the operations is MemoryStore's (store/memory/memory_store.h), but for
+// two things: everything takes time and can fail, and there is one clock, by default that of the server, for windows
+// and buckets alike.
+//
+// Equal questions about an account that come in one turn of the loop are asked as one ("so many wanted, so many
+// granted"), which is the same as one after the other. All questions of a turn leave in one write per server.
+//
+// Another configuration may be in force elsewhere: whoever finds a state that was written with other numbers carries
+// what is used to its own. A limit that is removed keeps its state until the account expires.
+//
+// Thread safety: a store belongs to one event loop; accounts, and what RedisKind says of them, to all.
+#pragma once
+
+#include <array>
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "weir/base/clock.h"
+#include "weir/io/task.h"
+#include "weir/limit/outcome.h"
+#include "weir/redis/client.h"
+#include "weir/store/account.h"
+#include "weir/store/redis/acquisition.h"
+#include "weir/store/redis/amendment.h"
+#include "weir/store/redis/redis_kind.h"
+#include "weir/store/redis/refusals.h"
+
+namespace weir::store {
+
+// What became of a call.
+enum class Asked : std::uint8_t {
+  kAdmitted,
+  kRefused,
+  kFailed,  // no answer in time, or none that could be used; the charge may have been taken nevertheless
+};
+
+class RedisStore final : private io::Observer {
+ public:
+  enum class Clock : std::uint8_t {
+    kServer,
+    kGateway,  // call.wall decides, kept within a second of the server's
+    kCall,     // call.wall decides, whatever it is: for tests
+  };
+
+  // `client` outlives the store; its nodes are to load scripts().
+  RedisStore(redis::Client& client, nanoseconds budget, Clock clock)
+      : client_(client), budget_(budget), clock_(clock) {}
+
+  static const std::vector<const redis::Script*>& scripts();
+
+  // An account, and the request that it is about. Of `call`, wall is the gateway's clock in nanoseconds since 1970.
+  // Whatever is given outlives the task.
+  struct Account {
+    const RedisKind& kind;
+    std::string_view name;  // as AccountName makes it
+  };
+
+  // Whether the same was refused lately, so that it need not be asked. Fills the outcomes as they are by now.
+  bool recall(Account account, std::span<const Charge> charges, const limit::Call& call,
+              std::span<limit::Outcome> outcomes) {
+    return refusals_.recall(account.name, account.kind.number(), charges, call.now, outcomes);
+  }
+  // Other limits are in force: what was refused by the old ones counts no more.
+  void forget_refusals() { refusals_.clear(); }
+
+  // Until when a decision that begins now may take, whatever it asks.
+  Instant deadline() const { return client_.loop().now() + budget_; }
+
+  io::Task<Asked> acquire(Account account, std::span<const Charge> charges, const limit::Call& call,
+                          std::span<limit::Outcome> outcomes, Instant until);
+  // False: it failed.
+  io::Task<bool> adjust(Account account, std::span<const Adjustment> adjustments, const limit::Call& call,
+                        std::span<limit::Outcome> outcomes = {});
+  // Whether all leases were alive; absent: it failed.
+  io::Task<std::optional<bool>> renew(Account account, std::span<const Charge> charges, const limit::Call& call);
+  io::Task<bool> reset(Account account);
+
+ private:
+  struct Group;
+  class EndOfTurn;
+  class Share;
+
+  void notify() override;  // the turn ends: whoever gathers has all that it will get
+  io::Task<void> ask(Group& group, Instant until);
+  limit::Call in_micros(limit::Call call) const;
+  void remember(Account account, std::span<const Charge> charges, const limit::Call& call,
+                std::span<const limit::Outcome> outcomes);
+  std::uint32_t& changes_of(std::string_view account) {
+    return changes_[std::hash<std::string_view>()(account) % changes_.size()];
+  }
+  Micros script_now(const limit::Call& call);
+  io::Detached compare_clocks(std::string name, Micros wall);
+  io::Task<bool> amend(Amendment& amendment, std::string_view name, const limit::Call& call);
+
+  template <class Make>
+  io::Task<redis::Answer> run(const redis::Script& script, std::string_view name, Make make, Instant deadline);
+
+  redis::Client& client_;
+  nanoseconds budget_;
+  Clock clock_;
+  Refusals refusals_;
+  // That may have made room, by the account's hash: what was asked before them is not remembered.
+  std::array<std::uint32_t, 256> changes_{};
+  std::optional<Micros> ahead_;                                        // of the gateway's clock before the server's
+  Instant compared_ = Instant::min();                                  // when they were last
+  std::unordered_map<std::string, std::shared_ptr<Group>> gathering_;  // by what is asked
+  std::vector<std::coroutine_handle<>> gatherers_;
+};
+
+}  // namespace weir::store
