@@ -15,23 +15,27 @@ import re
 import sys
 from pathlib import Path
 
-# Arrows go one way. A folder under src/weir may include itself and the folders named here.
+# Arrows go one way. A folder under src/weir may include itself and the folders named here. What is below a folder
+# belongs to it, unless it is named itself.
 MAY_INCLUDE = {
     "base": set(),
     "config": {"base"},
     "io": {"base"},
+    "redis": {"base", "io"},
     "http": {"base"},
     "limit": {"base"},
     "route": {"base", "config"},
     "identity": {"base", "config", "http"},
     "store": {"base", "limit"},
-    "policy": {"base", "config", "http", "limit", "route", "identity", "store"},
-    "decide": {"base", "config", "http", "limit", "route", "identity", "store", "policy"},
+    "store/redis": {"base", "io", "redis", "limit", "store"},
+    "policy": {"base", "config", "io", "redis", "http", "limit", "route", "identity", "store", "store/redis"},
+    "decide": {"base", "config", "io", "redis", "http", "limit", "route", "identity", "store", "store/redis", "policy"},
     "server": {"base", "io", "http"},
-    "gateway": {"base", "config", "io", "http", "limit", "route", "identity", "store", "policy", "decide", "server"},
+    "gateway": {"base", "config", "io", "redis", "http", "limit", "route", "identity", "store", "store/redis", "policy",
+                "decide", "server"},
     "admin": {"base", "io", "http", "server"},
-    "app": {"base", "config", "io", "http", "limit", "route", "identity", "store", "policy", "decide", "server",
-            "gateway", "admin"},
+    "app": {"base", "config", "io", "redis", "http", "limit", "route", "identity", "store", "store/redis", "policy",
+            "decide", "server", "gateway", "admin"},
 }
 
 # limit/ and store/ are installed as a library of their own. Of base/ they get what links nothing: weir_core.
@@ -65,7 +69,8 @@ TESTS = ("*_test.cc", "*_for_test.h", "*/testing/*", "*/contract/*")
 VOCABULARY = (
     Vocabulary("clock",
                r"\bSystemClock\b|\bclock_gettime\b|\bgettimeofday\b|\b(system|steady|high_resolution)_clock\b",
-               ("base/clock.h", "base/clock.cc", "app/*", "io/*_test.cc", "server/*_test.cc", "gateway/*_test.cc"),
+               ("base/clock.h", "base/clock.cc", "app/*", "io/*_test.cc", "server/*_test.cc", "gateway/*_test.cc",
+                "store/redis/testing/*"),
                "code that decides takes `now`; only app/ holds the real clock"),
     Vocabulary("sleep", r"\bthis_thread::sleep_(for|until)\b|\b(u|nano)sleep\s*\(|(?<!\w)::sleep\s*\(", (),
                "an event loop never sleeps, and a test waits for what it wants to see"),
@@ -79,12 +84,13 @@ INCLUSIONS = (
     Inclusion("sockets", r"(sys/(epoll|socket|eventfd|timerfd|un|uio|signalfd)|netinet/.*|arpa/inet|netdb)\.h",
               ("io/*", "base/ip.cc", *TESTS), "only io/ touches sockets"),
     Inclusion("io_uring", r"liburing\.h", ("io/transfer_batch.cc",), "only io/ knows how bytes are moved"),
+    Inclusion("hiredis", r"hiredis/.*", ("redis/*",), "only redis/ knows the protocol"),
     Inclusion("yaml", r"yaml-cpp/.*", ("config/*",), "only config/ reads YAML"),
     Inclusion("time zones", r"cctz/.*", ("limit/civil_calendar.cc", "config/*", *TESTS), "civil time has one home"),
     Inclusion("json", r"nlohmann/.*", ("config/*", "admin/*", "app/*", *TESTS), "JSON is parsed at the edges only"),
     Inclusion("spdlog", r"spdlog/.*", ("base/*",), "everybody else logs through base/log.h"),
     Inclusion("prometheus", r"prometheus/.*", ("*/metrics.*", "admin/*", *TESTS), "counting needs base/counter.h only"),
-    Inclusion("openssl", r"openssl/.*", ("base/*", "config/*", "identity/*", "io/*", "admin/*"),
+    Inclusion("openssl", r"openssl/.*", ("base/*", "config/*", "identity/*", "io/*", "redis/*", "admin/*"),
               "cryptography has few homes"),
     Inclusion("command line", r"CLI/.*", ("app/*",), "only app/ reads the command line"),
     Inclusion("oracles", r"boost/.*", TESTS, "Boost is an oracle in tests, never a part"),
@@ -141,8 +147,14 @@ def is_among(path, patterns):
     return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
 
 
+def folder_of(path, may_include):
+    parts = path.split("/")[:-1]
+    below = "/".join(parts[:2])
+    return below if below in may_include else parts[0] if parts else path
+
+
 def check_weir_include(path, line, target, files, may_include):
-    own, other = path.split("/")[0], target.removeprefix("weir/").split("/")[0]
+    own, other = (folder_of(one, may_include) for one in (path, target.removeprefix("weir/")))
     if target.removeprefix("weir/") not in files:
         yield Fault(path, line, "include", f'"{target}" does not exist')
     elif is_among(target.removeprefix("weir/"), TESTS) and not is_among(path, TESTS):

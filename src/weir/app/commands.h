@@ -31,6 +31,12 @@ int print_schema();
 // weir echo --address HOST:PORT: a demo upstream that answers with the request as it arrived.
 int run_echo(const std::string& address);
 
+// weir inspect FILE ACCOUNT [--json]: what is counted in an account of the shared store.
+int inspect_account(const std::string& file, const std::string& account, bool json);
+
+// weir reset FILE ACCOUNT: forgets it.
+int reset_account(const std::string& file, const std::string& account);
+
 // The environment as configurations see it.
 std::optional<std::string> environment_variable(const std::string& name);
 

@@ -12,6 +12,7 @@ namespace {
 
 struct Arguments {
   std::string file;
+  std::string account;
   std::string io = "auto";
   std::string address = "127.0.0.1:9000";
   bool json = false;
@@ -28,12 +29,25 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (app.got_subcommand("check")) return check_configuration(arguments.file, arguments.json);
   if (app.got_subcommand("schema")) return print_schema();
   if (app.got_subcommand("echo")) return run_echo(arguments.address);
+  if (app.got_subcommand("inspect")) return inspect_account(arguments.file, arguments.account, arguments.json);
+  if (app.got_subcommand("reset")) return reset_account(arguments.file, arguments.account);
   if (app.got_subcommand("version")) {
     std::printf("weir %.*s\n", static_cast<int>(weir::kVersion.size()), weir::kVersion.data());
     return kDone;
   }
   std::fputs(app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal).c_str(), stdout);
   return kDone;
+}
+
+void add_account_commands(CLI::App& app, Arguments& arguments) {
+  const char* const what = "The values of `per`, joined by commas, or the whole key in Redis";
+  auto* inspect = app.add_subcommand("inspect", "Show what is counted in an account of the shared store");
+  auto* reset = app.add_subcommand("reset", "Forget everything that is counted in an account of the shared store");
+  for (auto* command : {inspect, reset}) {
+    command->add_option("FILE", arguments.file, "The configuration")->required();
+    command->add_option("ACCOUNT", arguments.account, what)->required();
+  }
+  inspect->add_flag("--json", arguments.json, "Show it as a JSON object");
 }
 
 }  // namespace
@@ -55,6 +69,7 @@ int main(int argc, char** argv) {
   app.add_subcommand("schema", "Print the JSON Schema of the configuration, for editors");
   auto* echo = app.add_subcommand("echo", "Run a demo upstream that answers with the request as it arrived");
   echo->add_option("--address", arguments.address, "Where to listen")->capture_default_str();
+  add_account_commands(app, arguments);
   app.add_subcommand("version", "Print the version");
   app.add_subcommand("help", "Print this text");
   try {

@@ -36,6 +36,18 @@ void show(const limit::Outcome& after, policy::LimitIndex limit, limit::Ticks wa
   }
 }
 
+// What the limit will say once the charge has been changed by so much, if nobody else takes or gives meanwhile.
+void expect(const limit::Limit& limit, limit::Cost by, limit::Outcome& outcome) {
+  outcome.remaining = std::clamp<limit::Cost>(outcome.remaining - by, 0, limit.capacity());
+  if (const auto* bucket = std::get_if<limit::TokenBucket>(&limit.algorithm())) {
+    const auto time = static_cast<__int128>(by) * bucket->numbers().period / bucket->numbers().count;
+    outcome.reset_after = std::max<limit::Ticks>(0, outcome.reset_after + static_cast<limit::Ticks>(time));
+  }
+  if (outcome.remaining < limit.capacity()) return;
+  outcome.reset_after = 0;
+  outcome.next_after.reset();
+}
+
 }  // namespace
 
 void Decider::start(Decision& decision, const limit::Call& call) const {
@@ -51,6 +63,8 @@ void Decider::start(Decision& decision, const limit::Call& call) const {
 
 void Decider::change(const Held& held, limit::Cost by, const limit::Call& call,
                      std::span<limit::Outcome> after) const {
+  if (held.shared)
+    return void(amend(held.shared, held.name, {{held.charge.slot, held.charge.variant, by, held.at}}, call));
   const std::array adjustments{store::Adjustment{held.charge.slot, held.charge.variant, by, held.at}};
   store_.adjust(held.kind, held.subject, adjustments, call, after);
 }
@@ -58,6 +72,11 @@ void Decider::change(const Held& held, limit::Cost by, const limit::Call& call,
 // Gives a place in a line back, and its line moves up. A place whose time has passed is nobody's any more.
 void Decider::leave(const Held& held, const limit::Call& call) const {
   if (!held.rule().holds<limit::LeakyBucket>() || held.charge.cost == 0) return;
+  if (held.shared) {  // other gateways have places, too: only the last one is given back
+    if (held.starts_at <= call.now) return;
+    amend(held.shared, held.name, {{held.charge.slot, held.charge.variant, -held.charge.cost, held.empty_at}}, call);
+    return;
+  }
   const Lines::Lock lock = lines_.lock(held.subject);
   const limit::Ticks start = held.place ? held.place->starts_at() : held.starts_at;
   if (held.place && start <= call.now) return;
@@ -96,10 +115,17 @@ bool Decider::settle(Decision& decision, const Answer& answer, const limit::Call
     const limit::Cost cost = settlement.cost(held.charge.cost, answer.status, told);
     if (cost == held.taken) continue;
     std::array<limit::Outcome, 1> after;
-    change(held, cost - held.taken, call_for(call, held, decision.lease), after);
+    const limit::Cost by = cost - held.taken;
+    change(held, by, call_for(call, held, decision.lease), after);
     held.taken = cost;
     if (held.shadow) continue;
-    show(after[0], held.limit, call.wall, decision);
+    if (held.shared) {
+      for (LimitOutcome& shown : decision.outcomes) {
+        if (shown.limit == held.limit) expect(held.rule(), by, shown.outcome);
+      }
+    } else {
+      show(after[0], held.limit, call.wall, decision);
+    }
     changed = true;
   }
   if (changed) order_outcomes(decision.outcomes);
@@ -110,6 +136,10 @@ bool Decider::renew(const Decision& decision, const limit::Call& call) const {
   bool alive = true;
   for (const Held& held : decision.held) {
     if (!has_lease(held)) continue;
+    if (held.shared) {
+      renew_shared(held.shared, held.name, held.charge, call_for(call, held, decision.lease));
+      continue;
+    }
     alive &= store_.renew(held.kind, held.subject, {&held.charge, 1}, call_for(call, held, decision.lease));
   }
   return alive;

@@ -5,53 +5,27 @@
 #include <span>
 #include <variant>
 
+#include "weir/decide/asking.h"
 #include "weir/decide/order.h"
 
 namespace weir::decide {
-namespace {
 
-std::span<const store::Charge> run_of(const policy::Charges& charges, const policy::AccountCharges& account) {
-  return std::span(charges.charges).subspan(account.first, account.count);
-}
-
-void append_outcomes(const policy::Charges& charges, const policy::AccountCharges& account,
-                     const std::vector<limit::Outcome>& outcomes, std::vector<LimitOutcome>& to) {
-  for (std::uint32_t at = 0; at < account.count; ++at) {
-    const policy::ChargedLimit& charged = charges.limits[account.first + at];
-    to.push_back({charged.limit, charged.variant, charged.breadth, outcomes[at]});
-  }
-}
-
-bool stands_in_line(const policy::ChargedLimit& charged) {
-  return charged.info != nullptr && charged.info->variants[charged.variant].holds<limit::LeakyBucket>();
-}
-
-limit::Call call_for(limit::Call call, const policy::AccountCharges& account) {
-  call.phase = account.phase;
-  return call;
-}
-
-}  // namespace
-
-struct Decider::Asking {
-  const policy::Charges& charges;
-  const limit::Call& call;
-  Decision& decision;
-  Lines::Waiter* waiter;
-};
-
-void Decider::decide(const policy::Charges& charges, const limit::Call& call, Decision& decision,
-                     Lines::Waiter* waiter) const {
+// False: it is decided already.
+bool Decider::open(const policy::Charges& charges, const limit::Call& call, Decision& decision) {
   decision.clear();
   decision.lease = call.lease;
   decision.decided_at = call.now;
   decision.wall = call.wall;
   decision.missing = charges.missing_refuses;
-  if (charges.missing_refuses != policy::Charges::kNone) {
-    decision.admitted = false;
-    decision.reached = Reached::kMissing;
-    return;
-  }
+  if (charges.missing_refuses == policy::Charges::kNone) return true;
+  decision.admitted = false;
+  decision.reached = Reached::kMissing;
+  return false;
+}
+
+void Decider::decide(const policy::Charges& charges, const limit::Call& call, Decision& decision,
+                     Lines::Waiter* waiter) const {
+  if (!open(charges, call, decision)) return;
   const Asking asking{charges, call, decision, waiter};
   decision.admitted = enforce(asking);
   order_outcomes(decision.outcomes);
@@ -92,9 +66,10 @@ bool Decider::enforce(const Asking& asking) const {
   return true;
 }
 
-// Remembers what is still to be done about the charges of an account that has admitted. Requires: the outcomes are
-// in decision.room, and the lock of the subject is held if the account has lines.
-void Decider::hold(const Asking& asking, const policy::AccountCharges& account, Lines::Waiter* waiter) const {
+// Remembers what is still to be done about the charges of an account that has admitted, here or in the shared store.
+// Requires: the outcomes are in decision.room, and the lock of the subject is held if the account has lines.
+void Decider::hold(const Asking& asking, const policy::AccountCharges& account, Lines::Waiter* waiter,
+                   bool shared) const {
   Decision& decision = asking.decision;
   for (std::uint32_t i = 0; i < account.count; ++i) {
     const policy::ChargedLimit& charged = asking.charges.limits[account.first + i];
@@ -102,6 +77,8 @@ void Decider::hold(const Asking& asking, const policy::AccountCharges& account, 
     const limit::Outcome& outcome = decision.room[i];
     Held& held = decision.held.emplace_back(Held{.kind = account.kind,
                                                  .subject = account.subject,
+                                                 .shared = nullptr,
+                                                 .name = {},
                                                  .phase = account.phase,
                                                  .charge = asking.charges.charges[account.first + i],
                                                  .limit = charged.limit,
@@ -109,8 +86,13 @@ void Decider::hold(const Asking& asking, const policy::AccountCharges& account, 
                                                  .info = charged.info,
                                                  .taken = asking.charges.charges[account.first + i].cost,
                                                  .at = outcome.at,
-                                                 .starts_at = outcome.at + outcome.delay,
+                                                 .starts_at = asking.call.now + outcome.delay,
+                                                 .empty_at = outcome.at + outcome.reset_after,
                                                  .place = nullptr});
+    if (shared) {
+      held.shared = *account.shared;
+      held.name = asking.charges.name_of(account);
+    }
     const auto* line = std::get_if<limit::LeakyBucket>(&held.rule().algorithm());
     if (line != nullptr && waiter != nullptr) {
       const Lines::Arrival arrival{asking.call.now, held.starts_at, line->interval()};

@@ -42,6 +42,7 @@ limit::Ticks Decision::starts_at() const {
   limit::Ticks latest = decided_at;
   for (const Held& one : held) {
     if (one.place) latest = std::max(latest, one.place->starts_at());
+    if (one.shared && !one.shadow && one.rule().holds<limit::LeakyBucket>()) latest = std::max(latest, one.starts_at);
   }
   return latest;
 }

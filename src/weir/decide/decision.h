@@ -6,9 +6,12 @@
 // Thread safety: a plain value, reused from request to request.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "weir/decide/lines.h"
@@ -19,10 +22,25 @@ namespace weir::decide {
 
 // How a decision was reached.
 enum class Reached : std::uint8_t {
-  kNoLimit,    // no enforced limit applies, or the caller is on the bypass list
-  kEvaluated,  // the store answered
-  kMissing,    // a limit with `missing: refuse` lacks an attribute
+  kNoLimit,     // no enforced limit applies, or the caller is on the bypass list
+  kEvaluated,   // the store answered
+  kRemembered,  // a refusal of the shared store that holds still
+  kMissing,     // a limit with `missing: refuse` lacks an attribute
+  // The shared store did not answer, about one account at least; what the limits there say about that:
+  kOpen,    // admit
+  kLocal,   // this gateway's share decides
+  kClosed,  // refuse
 };
+
+// The words for them in metrics and logs.
+inline constexpr std::array<std::string_view, 7> kReachedWords{"no_limit", "evaluated", "remembered", "missing",
+                                                               "open",     "local",     "closed"};
+constexpr std::string_view word_of(Reached reached) { return kReachedWords[static_cast<std::size_t>(reached)]; }
+
+// The shared store was to be asked, and was not or did not answer.
+constexpr bool is_without_store(Reached reached) {
+  return reached == Reached::kRemembered || reached >= Reached::kOpen;
+}
 
 struct LimitOutcome {
   policy::LimitIndex limit = 0;
@@ -31,10 +49,13 @@ struct LimitOutcome {
   limit::Outcome outcome;
 };
 
-// A charge of an admitted request about which something is still to be done.
+// A charge of an admitted request about which something is still to be done. It was taken from the shared store if
+// `shared` is set, else from memory.
 struct Held {
   store::MemoryStore::Kind kind;
   Fingerprint subject;
+  std::shared_ptr<const store::RedisKind> shared;
+  std::string name;  // of the account there
   std::uint64_t phase = 0;
   store::Charge charge;
   policy::LimitIndex limit = 0;
@@ -43,7 +64,8 @@ struct Held {
   limit::Cost taken = 0;                // what is charged now: the charge's cost, until it is settled
   limit::Ticks at = 0;                  // Outcome::at of the charge
   limit::Ticks starts_at = 0;           // of a queue, by its arithmetic; a place in a line may move
-  std::unique_ptr<Lines::Place> place;  // in a line, while it waits
+  limit::Ticks empty_at = 0;            // of a queue: when nobody waits any more, on the store's clock
+  std::unique_ptr<Lines::Place> place;  // in a line of this process, while it waits
 
   const limit::Limit& rule() const { return info->variants[charge.variant]; }
 };

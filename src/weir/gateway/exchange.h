@@ -88,6 +88,8 @@ class Exchange {
   Text& request_bytes() { return out_; }
   std::string& request_id() { return request_id_; }
   decide::Decision& decision() { return decision_; }
+  // Of a request that has to wait for its decision.
+  policy::Charges& charges() { return charges_; }
   RequestRecord& record() { return record_; }
   const Problem& problem() const { return problem_; }
 
@@ -142,6 +144,7 @@ class Exchange {
   Scratch& scratch_;
   Plan plan_;
   decide::Decision decision_;
+  policy::Charges charges_;
   std::string request_id_;
   RequestRecord record_;
   Problem problem_;

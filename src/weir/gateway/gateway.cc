@@ -88,6 +88,11 @@ Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clo
     if (!log) return std::unexpected(log.error());
     gateway->log_ = std::move(*log);
   }
+  if (active.redis) {
+    auto settings = shared_store_settings(*active.redis, gateway->resolver_);
+    if (!settings) return std::unexpected(settings.error());
+    gateway->shared_ = std::move(*settings);  // workers connect when they start, whether anybody answers or not
+  }
   const std::size_t count = active.workers > 0 ? active.workers : available_cores();
   for (std::size_t i = 0; i < count; ++i) {
     gateway->workers_.push_back(
@@ -96,6 +101,7 @@ Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clo
                                                .lines = gateway->lines_,
                                                .store_epoch = gateway->store_epoch_,
                                                .budget = gateway->budget_,
+                                               .shared = gateway->shared_ ? &*gateway->shared_ : nullptr,
                                                .calls = calls,
                                                .log = gateway->log_ ? &gateway->log_->add_writer() : nullptr,
                                                .id_prefix = id_prefix(i)},
@@ -167,6 +173,7 @@ void Gateway::on_every_worker(const std::function<void(Worker&)>& work) {
 }
 
 Result<void> Gateway::reload(config::Config config) {
+  config.redis = generation_->config.redis;  // the workers keep their connections
   std::vector<Listener> opened;
   std::vector<std::vector<io::Descriptor>> sockets;
   if (auto result = open_listeners(config, opened, sockets); !result) return result;
@@ -231,18 +238,22 @@ bool Gateway::alive() const {
 
 std::vector<prometheus::MetricFamily> Gateway::metrics() const {
   std::vector<const WorkerMetrics*> workers;
-  for (const auto& worker : workers_) workers.push_back(&std::as_const(*worker).metrics());
+  std::vector<const SharedStoreAccess*> shared;
+  for (const auto& worker : workers_) {
+    workers.push_back(&std::as_const(*worker).metrics());
+    if (worker->shared_store() != nullptr) shared.push_back(worker->shared_store());
+  }
   const auto store = store_.stats();
-  return collect(workers, {.version = std::string(kVersion),
-                           .accounts = store.accounts,
-                           .account_bytes = store.bytes,
-                           .evictions = store.evictions,
-                           .waiting = lines_.size(),
-                           .reloads_done = reloads_done_.load(),
-                           .reloads_failed = reloads_failed_.load(),
-                           .last_reload_seconds = static_cast<double>(last_reload_.load()) * 1e-9,
-                           .access_log_written = log_ ? log_->written() : 0,
-                           .access_log_dropped = log_ ? log_->dropped() : 0});
+  return collect(workers, shared,
+                 {.version = std::string(kVersion),
+                  .accounts = store.accounts,
+                  .account_bytes = store.bytes,
+                  .evictions = store.evictions,
+                  .reloads_done = reloads_done_.load(),
+                  .reloads_failed = reloads_failed_.load(),
+                  .last_reload_seconds = static_cast<double>(last_reload_.load()) * 1e-9,
+                  .access_log_written = log_ ? log_->written() : 0,
+                  .access_log_dropped = log_ ? log_->dropped() : 0});
 }
 
 }  // namespace weir::gateway

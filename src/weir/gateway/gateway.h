@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "weir/gateway/access_log.h"
 #include "weir/gateway/generation.h"
 #include "weir/gateway/resolver.h"
+#include "weir/gateway/shared_store.h"
 #include "weir/gateway/worker.h"
 #include "weir/store/memory/memory_store.h"
 
@@ -72,6 +74,7 @@ class Gateway {
   store::MemoryStore store_;
   decide::Lines lines_;
   Resolver resolver_;
+  std::optional<SharedStoreSettings> shared_;
   ConnectionBudget budget_;
   std::unique_ptr<AccessLog> log_;
   std::shared_ptr<const Generation> generation_;

@@ -120,9 +120,36 @@ class MetricsReport {
     accepted_.add({}, number(worker.accepted_connections));
     aborted_.add({}, number(worker.aborted_by_client));
     lost_leases_.add({}, number(worker.lost_leases));
+    waiting_.add({}, number(worker.waiting));
     bytes_.add({{"direction", "received"}}, number(worker.bytes_received));
     bytes_.add({{"direction", "sent"}}, number(worker.bytes_sent));
-    decision_seconds_.add({{"op", "acquire"}, {"store", "memory"}}, worker.decisions);
+    decision_seconds_.add({{"op", "acquire"}, {"store", "memory"}}, worker.memory_decisions);
+    decision_seconds_.add({{"op", "acquire"}, {"store", "redis"}}, worker.shared_decisions);
+    for (std::size_t how = 0; how < decide::kReachedWords.size(); ++how) {
+      reached_.add({{"how", std::string(decide::kReachedWords[how])}}, number(worker.reached_[how]));
+    }
+  }
+
+  void add(const SharedStoreAccess& shared) {
+    const redis::Counters& redis = shared.counters;
+    redis_commands_.add({}, number(redis.commands));
+    redis_writes_.add({}, number(redis.writes));
+    redis_connects_.add({}, number(redis.connects));
+    redis_failures_.add({{"kind", "timeout"}}, number(redis.timeouts));
+    redis_failures_.add({{"kind", "unavailable"}}, number(redis.unavailable));
+    redis_failures_.add({{"kind", "error"}}, number(redis.errors));
+    redis_scripts_.add({}, number(redis.scripts_loaded));
+    redis_redirections_.add({{"kind", "moved"}}, number(redis.moved));
+    redis_redirections_.add({{"kind", "ask"}}, number(redis.asked));
+    redis_redirections_.add({{"kind", "tryagain"}}, number(redis.tried_again));
+    redis_topologies_.add({}, number(redis.topologies));
+    redis_opened_.add({}, number(redis.opened));
+    redis_breakers_.add({{"state", "open"}}, number(redis.open_nodes));
+    redis_breakers_.add({{"state", "closed"}}, number(redis.nodes) - number(redis.open_nodes));
+    lost_amendments_.add({}, number(shared.shared.lost_amendments));
+    lost_leases_.add({}, number(shared.shared.lost_leases));
+    any_shared_ = true;
+    all_up_ &= redis.open_nodes.value() == 0;
   }
 
   void add(const ProcessFigures& process) {
@@ -130,7 +157,7 @@ class MetricsReport {
     store_bytes_.add({{"store", "memory"}}, static_cast<double>(process.account_bytes));
     evictions_.add({{"store", "memory"}}, static_cast<double>(process.evictions));
     store_up_.add({{"store", "memory"}}, 1);
-    waiting_.add({}, static_cast<double>(process.waiting));
+    if (any_shared_) store_up_.add({{"store", "redis"}}, all_up_ ? 1 : 0);
     reloads_.add({{"result", "success"}}, static_cast<double>(process.reloads_done));
     reloads_.add({{"result", "failure"}}, static_cast<double>(process.reloads_failed));
     last_reload_.add({}, process.last_reload_seconds);
@@ -141,10 +168,38 @@ class MetricsReport {
 
   std::vector<MetricFamily> families() const {
     std::vector<MetricFamily> out;
-    for (const Family* family : {&requests_, &duration_,    &decisions_,   &delayed_,   &decision_seconds_,
-                                 &rejected_, &connections_, &accepted_,    &aborted_,   &bytes_,
-                                 &upstream_, &keys_,        &store_bytes_, &evictions_, &store_up_,
-                                 &waiting_,  &reloads_,     &last_reload_, &build_,     &log_lines_}) {
+    for (const Family* family : {&requests_,
+                                 &duration_,
+                                 &decisions_,
+                                 &delayed_,
+                                 &decision_seconds_,
+                                 &rejected_,
+                                 &connections_,
+                                 &accepted_,
+                                 &aborted_,
+                                 &bytes_,
+                                 &upstream_,
+                                 &keys_,
+                                 &store_bytes_,
+                                 &evictions_,
+                                 &store_up_,
+                                 &waiting_,
+                                 &reloads_,
+                                 &last_reload_,
+                                 &build_,
+                                 &log_lines_,
+                                 &reached_,
+                                 &lost_leases_,
+                                 &lost_amendments_,
+                                 &redis_commands_,
+                                 &redis_writes_,
+                                 &redis_connects_,
+                                 &redis_failures_,
+                                 &redis_scripts_,
+                                 &redis_redirections_,
+                                 &redis_topologies_,
+                                 &redis_opened_,
+                                 &redis_breakers_}) {
       family->append_to(out);
     }
     return out;
@@ -214,11 +269,30 @@ class MetricsReport {
                       kGauge};
   Family build_{"weir_build_info", "Always 1; the label tells the version.", kGauge};
   Family log_lines_{"weir_access_log_lines_total", "Lines of the access log.", kCounter};
+  Family reached_{"weir_decisions_reached_total", "Decisions, by how they were reached.", kCounter};
+  Family lost_amendments_{"weir_lost_amendments_total",
+                          "Settlements, give-backs and renewals of which the shared store sent no answer.", kCounter};
+  Family redis_commands_{"weir_redis_commands_total", "Commands sent to Redis.", kCounter};
+  Family redis_writes_{"weir_redis_writes_total", "Batches in which they were sent.", kCounter};
+  Family redis_connects_{"weir_redis_connects_total", "Attempts to connect to a Redis server.", kCounter};
+  Family redis_failures_{"weir_redis_failures_total", "Commands that were not answered, or with an error.", kCounter};
+  Family redis_scripts_{"weir_redis_script_loads_total", "Scripts sent because a server did not know them.",
+                        kCounter};
+  Family redis_redirections_{"weir_redis_redirections_total", "Redirections by a cluster's nodes.", kCounter};
+  Family redis_topologies_{"weir_redis_topology_looks_total", "Looks at the topology of the cluster.", kCounter};
+  Family redis_opened_{"weir_redis_breaker_opened_total", "Times that a server was left alone from then on.",
+                       kCounter};
+  Family redis_breakers_{"weir_redis_breakers", "Servers by the state of their breaker, of all workers.", kGauge};
+  bool any_shared_ = false;
+  bool all_up_ = true;
 };
 
-std::vector<MetricFamily> collect(const std::vector<const WorkerMetrics*>& workers, const ProcessFigures& process) {
+std::vector<MetricFamily> collect(const std::vector<const WorkerMetrics*>& workers,
+                                  const std::vector<const SharedStoreAccess*>& shared,
+                                  const ProcessFigures& process) {
   MetricsReport report;
   for (const WorkerMetrics* worker : workers) report.add(*worker);
+  for (const SharedStoreAccess* access : shared) report.add(*access);
   report.add(process);
   return report.families();
 }

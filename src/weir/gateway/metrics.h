@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "weir/base/counter.h"
+#include "weir/decide/decision.h"
+#include "weir/gateway/shared_store.h"
 
 namespace weir::gateway {
 
@@ -75,14 +77,19 @@ class WorkerMetrics {
   UpstreamCounters& upstream(std::string_view name);
   OwnedCounter& rejected(std::string_view code);  // messages refused before they were a request
 
+  // Decisions, by how they were reached.
+  OwnedCounter& reached(decide::Reached how) { return reached_[static_cast<std::size_t>(how)]; }
+
   OwnedCounter client_connections;  // open now
   OwnedCounter accepted_connections;
   OwnedCounter upstream_connections;  // open now
   OwnedCounter aborted_by_client;
+  OwnedCounter waiting;      // in line, now
   OwnedCounter lost_leases;  // that had run out when they were to be renewed
   OwnedCounter bytes_received;
   OwnedCounter bytes_sent;
-  Histogram decisions;  // a sample of them
+  Histogram memory_decisions;  // a sample of them
+  Histogram shared_decisions;  // all, in seconds of waiting
 
  private:
   friend class MetricsReport;
@@ -91,6 +98,7 @@ class WorkerMetrics {
   template <class T>
   T& find(ByName<T>& map, std::string_view name);
 
+  std::array<OwnedCounter, decide::kReachedWords.size()> reached_;
   mutable std::mutex mutex_;  // guards the maps, not what they hold
   ByName<ServiceCounters> services_;
   ByName<LimitCounters> limits_;
@@ -104,7 +112,6 @@ struct ProcessFigures {
   std::uint64_t accounts = 0;
   std::uint64_t account_bytes = 0;
   std::uint64_t evictions = 0;
-  std::uint64_t waiting = 0;  // in line, now
   std::uint64_t reloads_done = 0;
   std::uint64_t reloads_failed = 0;
   double last_reload_seconds = 0;  // Unix time
@@ -114,6 +121,7 @@ struct ProcessFigures {
 
 // Sums over all workers, in the form that prometheus-cpp writes as text.
 std::vector<prometheus::MetricFamily> collect(const std::vector<const WorkerMetrics*>& workers,
+                                              const std::vector<const SharedStoreAccess*>& shared,
                                               const ProcessFigures& process);
 
 }  // namespace weir::gateway

@@ -11,7 +11,7 @@ namespace {
 
 std::string text_of(const std::vector<const WorkerMetrics*>& workers, const ProcessFigures& process = {}) {
   std::ostringstream out;
-  prometheus::TextSerializer().Serialize(out, collect(workers, process));
+  prometheus::TextSerializer().Serialize(out, collect(workers, {}, process));
   return out.str();
 }
 

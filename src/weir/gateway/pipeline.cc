@@ -18,6 +18,8 @@ constexpr Problem kAmbiguousPath{
     400, "ambiguous-path", "The path of the request can be read in more than one way.", {}, true};
 constexpr Problem kBodyTooLarge{413, "body-too-large", "The body is larger than this service takes.", {}};
 constexpr Problem kMissing{403, "attribute-missing", "The request lacks what its limits are counted by.", {}};
+constexpr Problem kStoreAway{503, "limits-unavailable", "The limits of this request cannot be checked at the moment.",
+                             "Retry-After: 1\r\n"};
 constexpr std::string_view kChallenge = "WWW-Authenticate: ApiKey realm=\"weir\"\r\n";
 
 Verdict answer(const Problem& problem) { return {.kind = Verdict::Kind::kProblem, .problem = problem}; }
@@ -105,23 +107,53 @@ Verdict Pipeline::limit(const WorkerGeneration& generation, const http::RequestH
   }
   shared.policy.charge(scratch.route, head, scratch.caller, scratch.charges);
 
+  Verdict verdict{.kind = Verdict::Kind::kForward, .problem = {}, .service = scratch.route.service};
+  if (scratch.charges.are_shared() && !decider_.recall(scratch.charges, call_at(times), decision)) {
+    verdict.kind = Verdict::Kind::kDecide;
+    return verdict;
+  }
+  if (decision.reached == decide::Reached::kRemembered) {
+    count(generation, scratch.charges, decision);
+    metrics.reached(decision.reached).add();
+    settle_verdict(decision, verdict);
+    return verdict;
+  }
   const bool timed = until_timed_-- == 0;
   if (timed) until_timed_ = kTimedShare - 1;
   const Instant before = timed ? clock_.now() : Instant{};
   limit::Call call = call_at(times);
   call.lease = new_lease();
   decider_.decide(scratch.charges, call, decision, &waiter);
-  if (timed) metrics.decisions.observe(clock_.now() - before);
+  if (timed) metrics.memory_decisions.observe(clock_.now() - before);
   count(generation, scratch.charges, decision);
+  metrics.reached(decision.reached).add();
+  settle_verdict(decision, verdict);
+  return verdict;
+}
 
-  Verdict verdict{.kind = Verdict::Kind::kForward, .problem = {}, .service = scratch.route.service};
+io::Task<void> Pipeline::decide(const WorkerGeneration& generation, const policy::Charges& charges, Times times,
+                                decide::Decision& decision, WorkerMetrics& metrics, Verdict& verdict) {
+  limit::Call call = call_at(times);
+  call.lease = new_lease();
+  const Instant before = clock_.now();
+  co_await decider_.decide_shared(charges, call, decision);
+  metrics.shared_decisions.observe(clock_.now() - before);
+  count(generation, charges, decision);
+  metrics.reached(decision.reached).add();
+  verdict.kind = Verdict::Kind::kForward;
+  settle_verdict(decision, verdict);
+}
+
+void Pipeline::settle_verdict(const decide::Decision& decision, Verdict& verdict) {
+  if (decision.admitted) return;
+  verdict.kind = Verdict::Kind::kProblem;
   if (decision.reached == decide::Reached::kMissing) {
-    verdict.kind = Verdict::Kind::kProblem;
     verdict.problem = kMissing;
-  } else if (!decision.admitted) {
+  } else if (decision.outcomes.empty()) {  // the store that is away refuses, no limit does
+    verdict.problem = kStoreAway;
+  } else {
     verdict.kind = Verdict::Kind::kRefuse;
   }
-  return verdict;
 }
 
 void Pipeline::settle(decide::Decision& decision, int status, const http::ResponseHead* head,

@@ -13,12 +13,14 @@
 #include "weir/gateway/scratch.h"
 #include "weir/http/message.h"
 #include "weir/identity/identifier.h"
+#include "weir/io/task.h"
 
 namespace weir::gateway {
 
 struct Verdict {
   enum class Kind : std::uint8_t {
     kForward,  // to the service's upstream
+    kDecide,   // the shared store has to be asked: Pipeline::decide
     kRefuse,   // 429, from the decision
     kProblem,  // another answer of our own
     kOptions,  // OPTIONS *
@@ -39,14 +41,20 @@ struct Times {
 
 class Pipeline {
  public:
-  Pipeline(store::MemoryStore& store, decide::Lines& lines, const Clock& clock, Instant store_epoch)
-      : decider_(store, lines), clock_(clock), store_epoch_(store_epoch) {}
+  // `shared`: null without a shared store.
+  Pipeline(store::MemoryStore& store, decide::Lines& lines, decide::Decider::Shared* shared, const Clock& clock,
+           Instant store_epoch)
+      : decider_(store, lines, shared), clock_(clock), store_epoch_(store_epoch) {}
 
   // Fills `decision` and, in `scratch`, the route and the caller. Views in the verdict live as long as the
-  // generation and the head. `waiter`: as in Decider::decide.
+  // generation and the head. `waiter`: as in Decider::decide. After kDecide the charges are in `scratch`.
   Verdict judge(const WorkerGeneration& generation, const http::RequestHead& head, const identity::Peer& peer,
                 const Times& times, Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics,
                 decide::Lines::Waiter& waiter);
+
+  // Makes `verdict` one of the other kinds. Whatever is given outlives the task; `times`: when it began.
+  io::Task<void> decide(const WorkerGeneration& generation, const policy::Charges& charges, Times times,
+                        decide::Decision& decision, WorkerMetrics& metrics, Verdict& verdict);
 
   // Until then an admitted request waits in line.
   Instant starts_at(const decide::Decision& decision) const {
@@ -68,6 +76,7 @@ class Pipeline {
  private:
   Verdict limit(const WorkerGeneration& generation, const http::RequestHead& head, const Times& times,
                 Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics, decide::Lines::Waiter& waiter);
+  static void settle_verdict(const decide::Decision& decision, Verdict& verdict);
   limit::Call call_at(const Times& times) const {
     return {.now = (times.now - store_epoch_).count(), .wall = times.wall.time_since_epoch().count()};
   }

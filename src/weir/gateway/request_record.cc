@@ -72,7 +72,7 @@ void RequestRecord::begin(WallTime at, std::string_view request_id, const identi
       text("endpoint", generation.router.patterns()[scratch.route.endpoint].text);
     }
   }
-  decided(generation, verdict, decision);
+  if (verdict.kind != Verdict::Kind::kDecide) decided(generation, verdict, decision);
 }
 
 void RequestRecord::decided(const Generation& generation, const Verdict& verdict, const decide::Decision& decision) {
@@ -83,6 +83,7 @@ void RequestRecord::decided(const Generation& generation, const Verdict& verdict
     return decision.reached == decide::Reached::kNoLimit ? "unlimited" : "admitted";
   };
   text("decision", word());
+  if (decide::is_without_store(decision.reached)) text("reached", decide::word_of(decision.reached));
   if (const decide::LimitOutcome* binding = decision.binding()) {
     text("limit", generation.policy.limits()[binding->limit].name);
     number("remaining", binding->outcome.remaining);

@@ -28,10 +28,12 @@ class RequestRecord {
     std::string_view upstream_address;
   };
 
-  // Requires: the head, the route and the caller of `scratch` belong to this request.
+  // Requires: the head, the route and the caller of `scratch` belong to this request. After a verdict of kDecide,
+  // `decided` says the rest.
   void begin(WallTime at, std::string_view request_id, const identity::Peer& peer, const http::RequestHead& head,
              const Generation& generation, const Verdict& verdict, const decide::Decision& decision,
              const Scratch& scratch);
+  void decided(const Generation& generation, const Verdict& verdict, const decide::Decision& decision);
   // For bytes that never became a request.
   void begin_rejected(WallTime at, const identity::Peer& peer);
   // The whole line, with its line feed.
@@ -41,7 +43,6 @@ class RequestRecord {
   void text(std::string_view key, std::string_view value);
   void number(std::string_view key, std::int64_t value);
   void begin_line(WallTime at);
-  void decided(const Generation& generation, const Verdict& verdict, const decide::Decision& decision);
 
   Text line_;
 };

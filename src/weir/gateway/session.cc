@@ -47,6 +47,12 @@ io::Detached Session::run() {
     }
     if (next == Next::kEnd) break;
     State state = handle_request();
+    if (deciding_) {
+      input_.keep();
+      co_await worker_.pipeline().decide(*generation_, exchange_->charges(), worker_.times(), exchange_->decision(),
+                                         worker_.metrics(), verdict_);
+      state = decided();
+    }
     while (state == State::kWaiting) {
       input_.keep();
       co_await wake_;
@@ -156,8 +162,28 @@ State Session::handle_request() {
     exchange_->record().begin(worker_.loop().wall(), request_id, peer_, head, *generation_->shared, verdict,
                               exchange_->decision(), scratch);
   }
-  return verdict.kind == Verdict::Kind::kForward ? forward(head, verdict, keep_request_id)
-                                                 : answer_verdict(head, verdict);
+  if (verdict.kind == Verdict::Kind::kDecide) return begin_decision(head, verdict, keep_request_id);
+  if (verdict.kind != Verdict::Kind::kForward) return answer_verdict(head, verdict);
+  prepare(head, verdict, keep_request_id);
+  return wait_or_start();
+}
+
+// The head is gone when the decision has come, so the request is made ready for the upstream before.
+State Session::begin_decision(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id) {
+  std::swap(exchange_->charges(), worker_.scratch().charges);
+  prepare(head, verdict, keep_request_id);
+  verdict_ = verdict;
+  deciding_ = true;
+  return State::kWaiting;
+}
+
+State Session::decided() {
+  deciding_ = false;
+  if (worker_.log() != nullptr) {
+    exchange_->record().decided(*generation_->shared, verdict_, exchange_->decision());
+  }
+  if (cut_) return State::kGone;
+  return verdict_.kind == Verdict::Kind::kForward ? wait_or_start() : exchange_->refuse(verdict_.problem);
 }
 
 // An answer of our own, before anything of the body was read.
@@ -169,32 +195,38 @@ State Session::answer_verdict(const http::RequestHead& head, const Verdict& verd
   input_.consume(parser().consumed());
   parser_.reset();
   Text& out = worker_.scratch().out;
-  int status = 429;
-  std::size_t body_size = 0;
-  if (verdict.kind == Verdict::Kind::kRefuse) {
-    const Generation& generation = *generation_->shared;
-    body_size = write_refusal(out, exchange_->decision(), generation.fields,
-                              generation.config.responses.refusal_detail, context(keep_alive_));
-  } else if (verdict.kind == Verdict::Kind::kOptions) {
-    status = 204;
+  if (verdict.kind == Verdict::Kind::kOptions) {
     write_options(out, context(keep_alive_));
+    send(out.view());
+    record({.status = 204, .code = {}, .duration = {}, .upstream = {}, .upstream_address = {}});
+    release_exchange();
   } else {
-    status = verdict.problem.status;
-    body_size = write_problem(out, verdict.problem, context(keep_alive_));
+    refuse(verdict, {});
   }
-  send(out.view());
-  record({.status = status,
-          .code = verdict.kind == Verdict::Kind::kProblem ? verdict.problem.code : std::string_view{},
-          .bytes_in = 0,
-          .bytes_out = body_size,
-          .duration = {},
-          .upstream = {},
-          .upstream_address = {}});
-  release_exchange();
   return State::kAnswered;
 }
 
-State Session::forward(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id) {
+// The answer to what goes to no upstream: 429, or a problem.
+void Session::refuse(const Verdict& verdict, nanoseconds duration) {
+  Text& out = worker_.scratch().out;
+  const bool by_limit = verdict.kind == Verdict::Kind::kRefuse;
+  const Generation& generation = *generation_->shared;
+  const std::size_t body_size = by_limit
+                                    ? write_refusal(out, exchange_->decision(), generation.fields,
+                                                    generation.config.responses.refusal_detail, context(keep_alive_))
+                                    : write_problem(out, verdict.problem, context(keep_alive_));
+  send(out.view());
+  record({.status = by_limit ? 429 : verdict.problem.status,
+          .code = by_limit ? std::string_view{} : verdict.problem.code,
+          .bytes_in = 0,
+          .bytes_out = body_size,
+          .duration = duration,
+          .upstream = {},
+          .upstream_address = {}});
+  release_exchange();
+}
+
+void Session::prepare(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id) {
   const config::Service& service = generation_->shared->config.services[verdict.service];
   Upstream& upstream = generation_->upstreams[service.upstream];
   const std::string trace = has_broken_trace(head) ? worker_.make_trace_parent() : std::string();
@@ -217,6 +249,9 @@ State Session::forward(const http::RequestHead& head, const Verdict& verdict, bo
                       .max_body = service.max_body});
   input_.consume(parser().consumed());
   parser_.reset();
+}
+
+State Session::wait_or_start() {
   exchange_deadline_ = Instant::max();
   const decide::Decision& decision = exchange_->decision();
   renewal_ = decision.renewal > 0 ? began_ + nanoseconds(decision.renewal) : Instant::max();
@@ -330,6 +365,12 @@ void Session::arm_exchange() {
 // The exchange, if there was one, has ended: finish its answer, write it down, and make ready for what comes next.
 void Session::settle(State state) {
   if (!exchange_) return;
+  if (state == State::kFailed && !exchange_->decision().admitted) {  // it was made ready before it was decided
+    const bool body_is_here = body_.done() || (body_.announced() > 0 && input_.view().size() >= body_.announced());
+    const bool in_step = rest_can_be_drained() && (body_is_here || !exchange_->body_withheld());
+    keep_alive_ = keep_alive_ && in_step && !worker_.draining();
+    return refuse(verdict_, worker_.loop().now() - began_);
+  }
   if (state == State::kFailed) {
     const Problem& problem = exchange_->problem();
     // A fault of the body leaves the connection out of step.

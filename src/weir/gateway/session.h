@@ -51,7 +51,10 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
 
   Exchange::State handle_request();
   Exchange::State answer_verdict(const http::RequestHead& head, const Verdict& verdict);
-  Exchange::State forward(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id);
+  void prepare(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id);
+  Exchange::State begin_decision(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id);
+  Exchange::State decided();
+  Exchange::State wait_or_start();
   Exchange::State stand_in_line();
   Exchange::State start_exchange();
   void moved_up() override;
@@ -62,6 +65,7 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
   void arm_exchange();
   void renew_leases();
   void settle(Exchange::State state);
+  void refuse(const Verdict& verdict, nanoseconds duration);
   void answer_fault(const Problem& problem, bool keep_alive);
   void record(const RequestRecord::Ending& ending);
   bool rest_can_be_drained() const;
@@ -89,6 +93,7 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
   identity::Peer peer_;
   std::unique_ptr<http::RequestParser> parser_;  // only while a head comes in pieces
   std::unique_ptr<Exchange> exchange_;           // only while a request is under way
+  Verdict verdict_;                              // of a request that waits for its decision, or that it refused
 
   Instant began_{};  // of the current request
   Instant exchange_deadline_{};
@@ -105,6 +110,7 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
   std::uint32_t requests_ = 0;
   route::ServiceIndex service_ = Verdict::kNoService;
   std::uint8_t minor_version_ = 1;
+  bool deciding_ = false;  // the shared store has been asked
   bool head_only_ = false;
   bool head_begun_ = false;    // its deadline runs
   bool body_held_up_ = false;  // not by the client, when last looked at

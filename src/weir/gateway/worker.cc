@@ -15,7 +15,9 @@ constexpr std::size_t kMostIdleExchanges = 256;
 Worker::Worker(const WorkerContext& context, std::shared_ptr<const Generation> generation)
     : loop_(context.clock, context.calls),
       hosts_(loop_, metrics_),
-      pipeline_(context.store, context.lines, context.clock, context.store_epoch),
+      shared_(context.shared == nullptr ? nullptr : std::make_unique<SharedStoreAccess>(loop_, *context.shared)),
+      pipeline_(context.store, context.lines, shared_ ? &shared_->shared : nullptr, context.clock,
+                context.store_epoch),
       budget_(context.budget),
       log_(context.log),
       id_prefix_(context.id_prefix),
@@ -26,7 +28,10 @@ Worker::Worker(const WorkerContext& context, std::shared_ptr<const Generation> g
 Worker::~Worker() = default;
 
 void Worker::start() {
-  thread_ = std::thread([this] { loop_.run(); });
+  thread_ = std::thread([this] {
+    if (shared_) shared_->client.start();
+    loop_.run();
+  });
 }
 
 void Worker::join() {
@@ -35,6 +40,7 @@ void Worker::join() {
 
 void Worker::adopt(std::shared_ptr<const Generation> generation) {
   parser_ = http::RequestParser(generation->rules);
+  if (shared_) shared_->store.forget_refusals();
   generation_ = std::make_shared<WorkerGeneration>(std::move(generation), hosts_, metrics_);
 }
 
@@ -94,6 +100,7 @@ std::size_t Worker::cut_all() {
     busy += sessions_[i]->busy() ? 1 : 0;
     sessions_[i]->cut();
   }
+  if (shared_) shared_->client.shut();  // whoever waits for a decision ends, too
   return busy;
 }
 
@@ -116,7 +123,13 @@ void Worker::put_back(std::unique_ptr<Exchange> exchange) {
 
 std::uint64_t Worker::add_waiting(Session& session) {
   waiting_.emplace(++tickets_, &session);
+  metrics_.waiting.set(waiting_.size());
   return tickets_;
+}
+
+void Worker::remove_waiting(std::uint64_t ticket) {
+  waiting_.erase(ticket);
+  metrics_.waiting.set(waiting_.size());
 }
 
 void Worker::wake_waiting(std::uint64_t ticket) {

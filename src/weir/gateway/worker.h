@@ -23,6 +23,7 @@
 #include "weir/gateway/pipeline.h"
 #include "weir/gateway/scratch.h"
 #include "weir/gateway/session.h"
+#include "weir/gateway/shared_store.h"
 #include "weir/http/date.h"
 #include "weir/io/acceptor.h"
 #include "weir/io/event_loop.h"
@@ -43,6 +44,7 @@ struct WorkerContext {
   decide::Lines& lines;
   Instant store_epoch;
   ConnectionBudget& budget;
+  const SharedStoreSettings* shared = nullptr;  // null: every counter is in memory
   io::SocketCalls calls = io::SocketCalls::kAuto;
   AccessLog::Writer* log = nullptr;  // null: off
   std::string id_prefix;             // of request ids; differs between workers and processes
@@ -60,6 +62,8 @@ class Worker {
   void post(std::function<void()> work) { loop_.post(std::move(work)); }
   Instant last_turn() const { return loop_.last_turn(); }
   const WorkerMetrics& metrics() const { return metrics_; }
+  // Null: there is no shared store.
+  const SharedStoreAccess* shared_store() const { return shared_.get(); }
   const io::TransferBatch& transfers() const { return loop_.transfers().batch(); }
 
   void adopt(std::shared_ptr<const Generation> generation);
@@ -94,7 +98,7 @@ class Worker {
   void remove(Session& session);
   // A session that stands in line is found by its ticket when the line moves up, or not any more. Not 0.
   std::uint64_t add_waiting(Session& session);
-  void remove_waiting(std::uint64_t ticket) { waiting_.erase(ticket); }
+  void remove_waiting(std::uint64_t ticket);
   // From any thread.
   void wake_waiting(std::uint64_t ticket);
 
@@ -105,6 +109,7 @@ class Worker {
   Scratch scratch_;
   WorkerMetrics metrics_;
   UpstreamHosts hosts_;
+  std::unique_ptr<SharedStoreAccess> shared_;
   Pipeline pipeline_;
   ConnectionBudget& budget_;
   AccessLog::Writer* log_;

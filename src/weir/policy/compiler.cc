@@ -89,6 +89,10 @@ std::uint32_t method_number(std::string_view method) {
 
 std::string_view method_text(std::uint32_t number) { return kMethodTexts[number]; }
 
+std::string per_text(const PerAttribute& attribute) {
+  return std::string(source_prefix(attribute.source)) + attribute.name;
+}
+
 std::string pattern_text(const config::EndpointPattern& pattern) { return pattern.method + ' ' + pattern.path; }
 
 Compiler::Compiler(const config::Config& config, const route::Router& router,
@@ -122,6 +126,7 @@ LimitInfo Compiler::make_info(const config::Limit& limit, Rule& rule) const {
   LimitInfo info{.name = limit.name,
                  .mode = limit.mode,
                  .advertise = limit.advertise,
+                 .on_store_failure = limit.on_store_failure,
                  .variants = {},
                  .variant_rates = {},
                  .settlement = settlement_of(limit)};

@@ -18,6 +18,9 @@
 
 namespace weir::policy {
 
+// E.g. "partner", "header:X-Tenant".
+std::string per_text(const config::PerAttribute& attribute);
+
 class Compiler {
  public:
   Compiler(const config::Config& config, const route::Router& router, const identity::AttributeNames& names);

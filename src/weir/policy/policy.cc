@@ -5,6 +5,7 @@
 
 #include "weir/limit/alignment.h"
 #include "weir/policy/compiler.h"
+#include "weir/policy/local_share.h"
 
 namespace weir::policy {
 namespace {
@@ -112,6 +113,7 @@ void Charges::clear() {
   charges.clear();
   limits.clear();
   skipped.clear();
+  names.clear();
   missing_refuses = kNone;
 }
 
@@ -119,8 +121,12 @@ Policy::Policy(const config::Config& config, const route::Router& router, const 
                store::MemoryStore& store)
     : store_(store) {
   Compiler compiled(config, router, names);
+  if (config.redis) prefix_ = config.redis->prefix;
   for (std::size_t kind = 0; kind < compiled.kinds.size(); ++kind) {
-    compiled.kinds[kind].handle = store.adopt(compiled.layouts[kind]);
+    const store::Layout& layout = compiled.layouts[kind];
+    AccountKind& made = compiled.kinds[kind];
+    made.handle = store.adopt(config.redis ? share_of(layout, config.gateways) : layout);
+    if (config.redis) made.shared = std::make_shared<const store::RedisKind>(layout);
   }
   limits_ = std::move(compiled.limits);
   rules_ = std::move(compiled.rules);
@@ -159,7 +165,8 @@ void Policy::apply(const Rule& rule, Scene& scene, Charges& charges) const {
   if (variant == kUnlimited || !enter(rule, scene, charges)) return;
   const std::string_view method = scene.attributes.get(identity::kMethod);
   charges.charges.push_back({slot_of(rule, scene.route, method), variant, cost_of(rule, scene.request)});
-  charges.limits.push_back({rule.limit, variant, rule.breadth, rule.held ? &limits_[rule.limit] : nullptr});
+  const LimitInfo& info = limits_[rule.limit];
+  charges.limits.push_back({rule.limit, variant, rule.breadth, info.on_store_failure, rule.held ? &info : nullptr});
   ++charges.accounts.back().count;
 }
 
@@ -204,6 +211,21 @@ void Policy::open_account(const Rule& rule, Scene& scene, Charges& charges) cons
                               .count = 0,
                               .shadow = kind.shadow,
                               .queued = kind.queued});
+  if (kind.shared == nullptr) return;
+  AccountCharges& opened = charges.accounts.back();
+  opened.shared = &kind.shared;
+  opened.name = static_cast<std::uint32_t>(charges.names.size());
+  opened.name_size = static_cast<std::uint32_t>(name_account(kind, rule.shadow, scene, charges).size());
+}
+
+// Appends the name of the account in a shared store.
+std::string_view Policy::name_account(const AccountKind& kind, bool shadow, const Scene& scene,
+                                      Charges& charges) const {
+  const std::size_t begin = charges.names.size();
+  store::AccountName name(prefix_, charges.names);
+  for (const AttributeId id : kind.attributes) name.add(subject_value(id, shadow, scene));
+  name.finish();
+  return std::string_view(charges.names).substr(begin);
 }
 
 // Of the key as people write it: the values, joined by commas.

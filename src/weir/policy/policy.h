@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,7 @@ struct LimitInfo {
   std::string name;
   config::Mode mode = config::Mode::kEnforce;
   bool advertise = true;
+  config::StoreFailure on_store_failure = config::StoreFailure::kOpen;
   std::vector<limit::Limit> variants;       // `rate` unless it is unlimited, then the limited entries of `by`;
                                             // equal ones once
   std::vector<config::Rate> variant_rates;  // the same, as configured; of concurrency, the count is the most
@@ -49,7 +51,8 @@ struct LimitInfo {
 struct ChargedLimit {
   LimitIndex limit = 0;
   VariantIndex variant = 0;
-  std::uint16_t breadth = 0;        // of what it counts: a narrower limit has less
+  std::uint16_t breadth = 0;  // of what it counts: a narrower limit has less
+  config::StoreFailure on_store_failure = config::StoreFailure::kOpen;
   const LimitInfo* info = nullptr;  // if something is still to be done about it when the request has been admitted
 };
 
@@ -62,6 +65,10 @@ struct AccountCharges {
   std::uint32_t count = 0;  // at most Charges::kMaxRun
   bool shadow = false;      // shadow limits have accounts of their own
   bool queued = false;      // a limit has a line to wait in
+  // Counted where all gateways count; null: in memory. Its name is in Charges::names.
+  const std::shared_ptr<const store::RedisKind>* shared = nullptr;
+  std::uint32_t name = 0;
+  std::uint32_t name_size = 0;
 };
 
 // Reused from request to request.
@@ -71,6 +78,7 @@ struct Charges {
   std::vector<ChargedLimit> limits;      // parallel to charges
   std::vector<LimitIndex> skipped;       // a `per` attribute was missing and the limit says skip
   LimitIndex missing_refuses = kNone;    // the first limit with `missing: refuse` that lacks an attribute
+  std::string names;                     // of accounts in a shared store
   std::string key;                       // room for joined values
   std::vector<RuleIndex> rules;          // room for what may apply
 
@@ -79,6 +87,11 @@ struct Charges {
   // What a store takes in one step. An account to which more limits apply at once is asked in several runs, which are
   // composed like several accounts.
   static constexpr std::uint32_t kMaxRun = 64;
+
+  std::string_view name_of(const AccountCharges& account) const {
+    return std::string_view(names).substr(account.name, account.name_size);
+  }
+  bool are_shared() const { return !accounts.empty() && accounts.front().shared != nullptr; }
 
   void clear();
 };
@@ -108,7 +121,10 @@ class Policy {
   std::uint64_t phase_of(const AccountKind& kind, bool shadow, const Scene& scene, std::string& room) const;
   std::string_view subject_value(identity::AttributeId id, bool shadow, const Scene& scene) const;
 
+  std::string_view name_account(const AccountKind& kind, bool shadow, const Scene& scene, Charges& charges) const;
+
   store::MemoryStore& store_;
+  std::string prefix_;  // of names in a shared store; empty: there is none
   std::vector<LimitInfo> limits_;
   std::vector<Rule> rules_;
   std::vector<AccountKind> kinds_;

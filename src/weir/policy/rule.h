@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,6 +17,7 @@
 #include "weir/limit/outcome.h"
 #include "weir/route/router.h"
 #include "weir/store/memory/memory_store.h"
+#include "weir/store/redis/redis_kind.h"
 
 namespace weir::policy {
 
@@ -67,8 +69,9 @@ struct Rule {
 
 // What limits with the same `per` share.
 struct AccountKind {
-  store::MemoryStore::Kind handle;
-  std::vector<identity::AttributeId> attributes;  // whose values name the subject, in the order of `per`
+  store::MemoryStore::Kind handle;                 // with a shared store: of what counts while that is away
+  std::shared_ptr<const store::RedisKind> shared;  // null: counted in memory
+  std::vector<identity::AttributeId> attributes;   // whose values name the subject, in the order of `per`
   bool shadow = false;
   bool jittered = false;  // some window begins at the subject's phase
   bool queued = false;    // there is a line to wait in

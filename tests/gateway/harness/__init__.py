@@ -1,25 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the gateway stand on: a client, an origin and a gateway process, all of them strict."""
+"""What the tests of the gateway stand on: a client, an origin, a gateway process, all of them strict, and Redis."""
 
 from .client import RawClient, request_bytes
+from .faults import FaultProxy
 from .gateway import Gateway
 from .message import Cut, Fields, Malformed, Response, Silence
 from .origin import Exchange, Hold, Origin, reply, replay
 from .poll import eventually, free_port
+from .redis import RedisCluster, RedisServer
+from .resp import RedisClient, RedisError
+from .traffic import Traffic, longest, percentile
 
 __all__ = [
     "Cut",
     "Exchange",
+    "FaultProxy",
     "Fields",
     "Gateway",
     "Hold",
     "Malformed",
     "Origin",
     "RawClient",
+    "RedisClient",
+    "RedisCluster",
+    "RedisError",
+    "RedisServer",
     "Response",
     "Silence",
+    "Traffic",
     "eventually",
     "free_port",
+    "longest",
+    "percentile",
     "replay",
     "reply",
     "request_bytes",

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gateway as a process: started with a configuration, asked for readiness, stopped by its id."""
 
+import atexit
 import contextlib
 import copy
+import functools
+import itertools
 import json
 import os
 import resource
@@ -15,6 +18,7 @@ from .client import RawClient
 from .message import Cut, Silence
 from .metrics import parse_metrics
 from .poll import eventually, free_port
+from .redis import RedisServer
 
 START_LIMIT = 10.0
 STOP_LIMIT = 8.0
@@ -32,16 +36,29 @@ def configuration(origin, **changes):
     return base
 
 
+@functools.cache
+def redis_of_all():
+    server = RedisServer()
+    atexit.register(server.close)
+    return server
+
+
 class Gateway:
     """`config` is the configuration without listeners and admin: the addresses are chosen here.
 
-    WEIR_IO in the environment says how it is to receive and send (weir run --io)."""
+    WEIR_IO in the environment says how it is to receive and send (weir run --io), WEIR_STORE=redis that it is to count
+    in a Redis of all tests unless the test says where, in accounts of its own."""
+
+    stores = itertools.count()
 
     def __init__(self, binary, folder, config, open_files=None):
         self.binary = binary
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.config = config
+        if os.environ.get("WEIR_STORE") == "redis" and "store" not in config:
+            store = {"urls": [redis_of_all().url], "prefix": f"test{next(Gateway.stores)}", "budget": "1s"}
+            config["store"] = {"redis": store}
         self.own_listeners = "listeners" in config
         self.open_files = open_files
         self.arguments = ["--io", os.environ["WEIR_IO"]] if os.environ.get("WEIR_IO") else []

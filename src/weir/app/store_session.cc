@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/app/store_session.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "weir/app/commands.h"
+#include "weir/config/load.h"
+
+namespace weir::app {
+
+Result<std::unique_ptr<StoreSession>> StoreSession::open(const config::Redis& redis) {
+  config::Redis patient = redis;
+  patient.budget = std::max(redis.budget, kBudget);
+  auto resolver = std::make_unique<gateway::Resolver>();
+  auto settings = gateway::shared_store_settings(patient, *resolver);
+  if (!settings) return std::unexpected(settings.error());
+  return std::unique_ptr<StoreSession>(new StoreSession(std::move(resolver), std::move(*settings)));
+}
+
+std::expected<AccountQuestion, int> ask_about(const std::string& file, const std::string& account) {
+  auto loaded = config::load_file(file, environment_variable);
+  for (const config::Diagnostic& one : loaded ? loaded->warnings : loaded.error()) {
+    std::fputs(config::to_text(one).c_str(), stderr);
+  }
+  if (!loaded) return std::unexpected(kUnusableConfiguration);
+  if (!loaded->config.redis) {
+    std::fprintf(stderr, "%s: there is no store.redis: accounts are in the memory of each gateway, and end with it\n",
+                 file.c_str());
+    return std::unexpected(kWrongUsage);
+  }
+  const auto name = store::AccountText::read(loaded->config.redis->prefix, account);
+  if (!name) {
+    std::fprintf(stderr,
+                 "%s: not an account: the values of `per` are joined by commas; in a value, `,` is `\\,`, `\\` "
+                 "is `\\\\`, `{` is `\\(` and `}` is `\\)`\n",
+                 account.c_str());
+    return std::unexpected(kWrongUsage);
+  }
+  auto session = StoreSession::open(*loaded->config.redis);
+  if (!session) {
+    print_failure(*loaded->config.redis, session.error());
+    return std::unexpected(kFailed);
+  }
+  std::vector<policy::CountedKind> kinds = policy::account_directory(loaded->config);
+  std::erase_if(kinds, [&](const policy::CountedKind& kind) { return kind.per.size() != name->values(); });
+  std::vector<const store::RedisKind*> layouts;
+  for (const policy::CountedKind& kind : kinds) layouts.push_back(&kind.kind);
+  return AccountQuestion{.config = std::move(loaded->config),
+                         .account = *name,
+                         .kinds = std::move(kinds),
+                         .layouts = std::move(layouts),
+                         .session = std::move(*session)};
+}
+
+void print_failure(const config::Redis& redis, const Error& error) {
+  std::string servers;
+  for (const config::RedisUrl& url : redis.urls) servers += (servers.empty() ? "" : ", ") + url.server.text;
+  std::fprintf(stderr, "the store at %s: %s\n", servers.c_str(), error.message.c_str());
+}
+
+}  // namespace weir::app

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decider's way to a store that all gateways share: the same order of things, with a wait for every account, and with
+// what is done when no answer comes.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "weir/decide/asking.h"
+#include "weir/decide/decider.h"
+#include "weir/decide/order.h"
+
+namespace weir::decide {
+
+using store::Asked;
+
+bool Decider::recall(const policy::Charges& charges, const limit::Call& call, Decision& decision) const {
+  if (charges.missing_refuses != policy::Charges::kNone) return false;
+  for (const policy::AccountCharges& account : charges.accounts) {
+    if (account.shadow) return false;
+    decision.room.resize(account.count);
+    const store::RedisStore::Account asked{**account.shared, charges.name_of(account)};
+    if (!shared_->store.recall(asked, run_of(charges, account), call, decision.room)) continue;
+    open(charges, call, decision);
+    decision.admitted = false;
+    decision.reached = Reached::kRemembered;
+    append_outcomes(charges, account, decision.room, decision.outcomes);
+    order_outcomes(decision.outcomes);
+    return true;
+  }
+  return false;
+}
+
+io::Task<void> Decider::decide_shared(const policy::Charges& charges, const limit::Call& call,
+                                      Decision& decision) const {
+  if (!open(charges, call, decision)) co_return;
+  const Asking asking{charges, call, decision, nullptr};
+  const Instant until = shared_->store.deadline();
+  std::vector<Taken> taken;
+  for (const policy::AccountCharges& account : charges.accounts) {
+    if (account.shadow || !decision.admitted) break;
+    if (decision.reached == Reached::kNoLimit) decision.reached = Reached::kEvaluated;
+    decision.room.resize(account.count);
+    const store::RedisStore::Account asked_about{**account.shared, charges.name_of(account)};
+    const limit::Call own = call_for(call, account);
+    const Asked asked =
+        co_await shared_->store.acquire(asked_about, run_of(charges, account), own, decision.room, until);
+    if (asked == Asked::kFailed) end_unknown(asking, account);
+    decision.admitted = asked == Asked::kFailed ? fall_back(asking, account, taken)
+                                                : take_in(asking, account, asked == Asked::kAdmitted, taken);
+  }
+  if (!decision.admitted) give_back(asking, taken);
+  order_outcomes(decision.outcomes);
+  if (decision.admitted) co_await watch_shared(asking, until);
+}
+
+// What the shared store has said about an account.
+bool Decider::take_in(const Asking& asking, const policy::AccountCharges& account, bool admitted,
+                      std::vector<Taken>& taken) const {
+  Decision& decision = asking.decision;
+  if (!admitted) decision.outcomes.clear();
+  append_outcomes(asking.charges, account, decision.room, decision.outcomes);
+  if (!admitted) return false;
+  Taken& one = taken.emplace_back(Taken{&account, true, {}});
+  for (std::uint32_t i = 0; i < account.count; ++i) {
+    const store::Charge& charge = asking.charges.charges[account.first + i];
+    if (stands_in_line(asking.charges.limits[account.first + i])) continue;
+    one.adjustments.push_back({charge.slot, charge.variant, -charge.cost, decision.room[i].at});
+  }
+  hold(asking, account, nullptr, /*shared=*/true);
+  return true;
+}
+
+// The shared store has not answered, but it may do later what it was asked. Nobody would end the leases that it then
+// gives.
+void Decider::end_unknown(const Asking& asking, const policy::AccountCharges& account) const {
+  std::vector<store::Adjustment> ends;
+  for (std::uint32_t i = account.first; i < account.first + account.count; ++i) {
+    const store::Charge& charge = asking.charges.charges[i];
+    const policy::LimitInfo* info = asking.charges.limits[i].info;
+    if (info == nullptr || !info->variants[charge.variant].holds<limit::Concurrency>()) continue;
+    ends.push_back({charge.slot, charge.variant, -charge.cost, 0});
+  }
+  if (ends.empty()) return;
+  amend(*account.shared, std::string(asking.charges.name_of(account)), std::move(ends),
+        call_for(asking.call, account));
+}
+
+// The shared store has not answered: what the limits say about that.
+bool Decider::fall_back(const Asking& asking, const policy::AccountCharges& account,
+                        std::vector<Taken>& taken) const {
+  using config::StoreFailure;
+  Decision& decision = asking.decision;
+  const auto limits = std::span(asking.charges.limits).subspan(account.first, account.count);
+  const auto any = [&](StoreFailure failure) {
+    return std::ranges::any_of(limits, [&](const auto& one) { return one.on_store_failure == failure; });
+  };
+  const auto reach = [&](Reached reached) { decision.reached = std::max(decision.reached, reached); };
+  if (any(StoreFailure::kClosed)) {
+    reach(Reached::kClosed);
+    decision.outcomes.clear();
+    return false;
+  }
+  if (!any(StoreFailure::kLocal)) {
+    reach(Reached::kOpen);
+    return true;
+  }
+  reach(Reached::kLocal);
+  policy::Charges own;  // of these limits only
+  for (std::uint32_t i = 0; i < account.count; ++i) {
+    if (limits[i].on_store_failure != StoreFailure::kLocal) continue;
+    own.charges.push_back(asking.charges.charges[account.first + i]);
+    own.limits.push_back(limits[i]);
+  }
+  own.accounts.push_back(account);
+  own.accounts.front().first = 0;
+  own.accounts.front().count = static_cast<std::uint32_t>(own.charges.size());
+  const Asking local{own, asking.call, decision, nullptr};
+  const policy::AccountCharges& asked = own.accounts.front();
+  const bool admitted = acquire(local, asked);
+  if (!admitted) decision.outcomes.clear();
+  append_outcomes(own, asked, decision.room, decision.outcomes);
+  if (!admitted) return false;
+  Taken& one = taken.emplace_back(Taken{&account, false, {}});
+  for (std::uint32_t i = 0; i < asked.count; ++i) {
+    const store::Charge& charge = own.charges[i];
+    one.adjustments.push_back({charge.slot, charge.variant, -charge.cost, decision.room[i].at});
+  }
+  hold(local, asked, nullptr);
+  return true;
+}
+
+// Nobody waits for it: what is under way reaches the store before anything that this gateway asks later.
+void Decider::give_back(const Asking& asking, const std::vector<Taken>& taken) const {
+  for (const Taken& one : taken) {
+    const policy::AccountCharges& account = *one.account;
+    const limit::Call call = call_for(asking.call, account);
+    if (one.shared) {
+      amend(*account.shared, std::string(asking.charges.name_of(account)), one.adjustments, call);
+    } else {
+      store_.adjust(account.kind, account.subject, one.adjustments, call);
+    }
+  }
+  for (const Held& held : asking.decision.held) leave(held, asking.call);
+  asking.decision.held.clear();
+  asking.decision.renewal = 0;
+}
+
+// Each shadow limit by itself, as in Decider::watch.
+io::Task<void> Decider::watch_shared(const Asking& asking, Instant until) const {
+  for (const policy::AccountCharges& account : asking.charges.accounts) {
+    if (!account.shadow) continue;
+    policy::AccountCharges one = account;
+    one.count = 1;
+    for (; one.first < account.first + account.count; ++one.first) {
+      asking.decision.room.resize(1);
+      const store::RedisStore::Account asked_about{**one.shared, asking.charges.name_of(one)};
+      const limit::Call own = call_for(asking.call, one);
+      const Asked asked =
+          co_await shared_->store.acquire(asked_about, run_of(asking.charges, one), own, asking.decision.room, until);
+      if (asked == Asked::kFailed) {
+        end_unknown(asking, one);
+        continue;
+      }
+      if (asked == Asked::kAdmitted) hold(asking, one, nullptr, /*shared=*/true);
+      append_outcomes(asking.charges, one, asking.decision.room, asking.decision.shadow);
+    }
+  }
+}
+
+io::Detached Decider::amend(std::shared_ptr<const store::RedisKind> kind, std::string name,
+                            std::vector<store::Adjustment> adjustments, limit::Call call) const {
+  const store::RedisStore::Account account{*kind, name};
+  const bool done = co_await shared_->store.adjust(account, adjustments, call, {});
+  if (!done) shared_->lost_amendments.add();
+}
+
+io::Detached Decider::renew_shared(std::shared_ptr<const store::RedisKind> kind, std::string name,
+                                   store::Charge charge, limit::Call call) const {
+  const store::RedisStore::Account account{*kind, name};
+  const std::span<const store::Charge> charges(&charge, 1);
+  const std::optional<bool> alive = co_await shared_->store.renew(account, charges, call);
+  if (!alive) shared_->lost_amendments.add();
+  if (alive && !*alive) shared_->lost_leases.add();
+}
+
+}  // namespace weir::decide
