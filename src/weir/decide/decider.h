@@ -58,9 +58,9 @@ class Decider {
   void decide(const policy::Charges& charges, const limit::Call& call, Decision& decision,
               Lines::Waiter* waiter = nullptr) const;
 
-  // The same for charges that are shared. Whatever is given outlives the task.
-  // Before it, for a refusal that costs nothing: whether one of the accounts is known to refuse still.
+  // Of charges that are shared: whether one of the accounts is known to refuse still, so that nobody need be asked.
   bool recall(const policy::Charges& charges, const limit::Call& call, Decision& decision) const;
+  // The decision about charges that are shared. Whatever is given outlives the task.
   io::Task<void> decide_shared(const policy::Charges& charges, const limit::Call& call, Decision& decision) const;
 
   // The request starts: it stands in no line any more, and outcomes say what is left now.

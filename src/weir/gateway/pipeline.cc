@@ -108,27 +108,27 @@ Verdict Pipeline::limit(const WorkerGeneration& generation, const http::RequestH
   shared.policy.charge(scratch.route, head, scratch.caller, scratch.charges);
 
   Verdict verdict{.kind = Verdict::Kind::kForward, .problem = {}, .service = scratch.route.service};
-  if (scratch.charges.are_shared() && !decider_.recall(scratch.charges, call_at(times), decision)) {
-    verdict.kind = Verdict::Kind::kDecide;
-    return verdict;
+  if (scratch.charges.are_shared()) {
+    if (!decider_.recall(scratch.charges, call_at(times), decision)) {
+      verdict.kind = Verdict::Kind::kDecide;
+      return verdict;
+    }
+  } else {
+    decide_in_memory(scratch.charges, times, decision, metrics, waiter);
   }
-  if (decision.reached == decide::Reached::kRemembered) {
-    count(generation, scratch.charges, decision);
-    metrics.reached(decision.reached).add();
-    settle_verdict(decision, verdict);
-    return verdict;
-  }
+  conclude(generation, scratch.charges, decision, metrics, verdict);
+  return verdict;
+}
+
+void Pipeline::decide_in_memory(const policy::Charges& charges, const Times& times, decide::Decision& decision,
+                                WorkerMetrics& metrics, decide::Lines::Waiter& waiter) {
   const bool timed = until_timed_-- == 0;
   if (timed) until_timed_ = kTimedShare - 1;
   const Instant before = timed ? clock_.now() : Instant{};
   limit::Call call = call_at(times);
   call.lease = new_lease();
-  decider_.decide(scratch.charges, call, decision, &waiter);
+  decider_.decide(charges, call, decision, &waiter);
   if (timed) metrics.memory_decisions.observe(clock_.now() - before);
-  count(generation, scratch.charges, decision);
-  metrics.reached(decision.reached).add();
-  settle_verdict(decision, verdict);
-  return verdict;
 }
 
 io::Task<void> Pipeline::decide(const WorkerGeneration& generation, const policy::Charges& charges, Times times,
@@ -138,13 +138,15 @@ io::Task<void> Pipeline::decide(const WorkerGeneration& generation, const policy
   const Instant before = clock_.now();
   co_await decider_.decide_shared(charges, call, decision);
   metrics.shared_decisions.observe(clock_.now() - before);
+  conclude(generation, charges, decision, metrics, verdict);
+}
+
+// Counts the decision, wherever it was made, and says what becomes of the request.
+void Pipeline::conclude(const WorkerGeneration& generation, const policy::Charges& charges,
+                        const decide::Decision& decision, WorkerMetrics& metrics, Verdict& verdict) {
   count(generation, charges, decision);
   metrics.reached(decision.reached).add();
   verdict.kind = Verdict::Kind::kForward;
-  settle_verdict(decision, verdict);
-}
-
-void Pipeline::settle_verdict(const decide::Decision& decision, Verdict& verdict) {
   if (decision.admitted) return;
   verdict.kind = Verdict::Kind::kProblem;
   if (decision.reached == decide::Reached::kMissing) {

@@ -76,7 +76,10 @@ class Pipeline {
  private:
   Verdict limit(const WorkerGeneration& generation, const http::RequestHead& head, const Times& times,
                 Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics, decide::Lines::Waiter& waiter);
-  static void settle_verdict(const decide::Decision& decision, Verdict& verdict);
+  void decide_in_memory(const policy::Charges& charges, const Times& times, decide::Decision& decision,
+                        WorkerMetrics& metrics, decide::Lines::Waiter& waiter);
+  static void conclude(const WorkerGeneration& generation, const policy::Charges& charges,
+                       const decide::Decision& decision, WorkerMetrics& metrics, Verdict& verdict);
   limit::Call call_at(const Times& times) const {
     return {.now = (times.now - store_epoch_).count(), .wall = times.wall.time_since_epoch().count()};
   }

@@ -52,6 +52,7 @@ class Client {
   void start();
   // What the server of the key answers; errors are answers, too. `command` lives as long as the task.
   io::Task<Answer> ask(std::string_view key, const Command& command, Instant deadline);
+
   // While one exists, commands are gathered; then they leave, one write per node.
   class OneWrite {
    public:
@@ -70,7 +71,6 @@ class Client {
   // An answer that its asker could not use.
   void complain(const ReplyView& answer);
 
-  bool is_cluster() const { return is_cluster_; }
   Counters& counters() { return counters_; }
   io::EventLoop& loop() { return loop_; }
 

@@ -3,6 +3,7 @@
 
 #include <hiredis/hiredis.h>
 
+#include <charconv>
 #include <new>
 
 namespace weir::redis {
@@ -29,6 +30,16 @@ ReplyView ReplyView::operator[](std::size_t index) const {
 bool ReplyView::is_error(std::string_view code) const {
   if (!is_error() || !text().starts_with(code)) return false;
   return text().size() == code.size() || text()[code.size()] == ' ';
+}
+
+std::optional<std::int64_t> time_of(const ReplyView& reply) {
+  if (reply.size() != 2) return std::nullopt;
+  const auto number = [](std::string_view text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  return number(reply[0].text()) * 1'000'000 + number(reply[1].text());
 }
 
 void Reply::Free::operator()(redisReply* reply) const { ::freeReplyObject(reply); }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 struct redisReply;   // NOLINT(readability-identifier-naming): a name of hiredis
@@ -31,6 +32,9 @@ class ReplyView {
  private:
   const redisReply* reply_ = nullptr;
 };
+
+// What TIME answers, as microseconds since 1970. Absent: it is something else.
+std::optional<std::int64_t> time_of(const ReplyView& reply);
 
 class Reply {
  public:

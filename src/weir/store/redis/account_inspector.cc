@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -19,12 +18,6 @@ Error failure(Call::End end, nanoseconds budget) {
   if (end != Call::End::kTimedOut) return {ErrorKind::kUnavailable, Origin::kStore, "it cannot be reached"};
   const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(budget).count();
   return {ErrorKind::kTimeout, Origin::kStore, fmt::format("no usable answer within {} ms", millis)};
-}
-
-std::int64_t number_of(std::string_view text) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
 }
 
 SlotId id_of(const FoundSlot& slot) {
@@ -104,7 +97,7 @@ io::Task<Result<Micros>> AccountInspector::now(const AccountText& account, limit
   const redis::Command command{"TIME"};
   const Result<redis::Reply> reply = co_await ask(account, command);
   if (!reply) co_return std::unexpected(reply.error());
-  co_return number_of(reply->view()[0].text()) * kMicrosPerSecond + number_of(reply->view()[1].text());
+  co_return redis::time_of(reply->view()).value_or(0);
 }
 
 io::Task<Result<AccountFindings>> AccountInspector::inspect(Subject subject, limit::Call call) {

@@ -2,7 +2,6 @@
 #include "weir/store/redis/acquisition.h"
 
 #include <algorithm>
-#include <cassert>
 #include <variant>
 
 #include "weir/store/redis/found_account.h"
@@ -53,7 +52,8 @@ void Acquisition::ask_for(const Charge& charge) {
 
 void Acquisition::write() {
   text_.clear();
-  if (is_plain()) write_plain();
+  plain_ = is_plain();
+  if (plain_) write_plain();
   append_life(life_, text_);
   text_ += static_cast<char>(asked_.size());
   for (const Asked& asked : asked_) write_charge(asked);
@@ -148,7 +148,7 @@ redis::Command Acquisition::command(const Script& script, std::uint32_t wanted, 
   }
   std::string argument;
   argument.reserve(13 + text_.size());
-  argument += static_cast<char>(is_plain() ? asked_.size() : 0);
+  argument += static_cast<char>(plain_ ? asked_.size() : 0);
   append_double(static_cast<double>(now), argument);
   append_u32(wanted, argument);
   return std::move(command.add(argument.append(text_)).add(std::to_string(seconds_of(life_))));
@@ -241,41 +241,29 @@ void Acquisition::decide(const Asked& asked, StateWords& words, Outcome& outcome
 }
 
 bool Acquisition::step(std::span<Outcome> outcomes) {
-  std::array<Outcome, 64> told;
-  assert(asked_.size() <= told.size());
+  told_.resize(asked_.size());
   const bool admitted = stepped_++ < granted_;
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     Asked& asked = asked_[i];
+    Outcome& told = told_[i];
     StateWords words = asked.words;
-    decide(asked, words, told[i]);
+    decide(asked, words, told);
     if (admitted) {
       asked.words = words;
-    } else if (told[i].admitted && asked.charge.cost > 0) {  // shows its unchanged state
+    } else if (told.admitted && asked.charge.cost > 0) {  // shows its unchanged state
       if (asked.key != 0) {
-        describe(asked.variant->limit, asked.facts, now_, asked.charge.cost, false, told[i]);
+        describe(asked.variant->limit, asked.facts, now_, asked.charge.cost, false, told);
       } else {
-        told[i] = asked.variant->limit.peek(asked.words, call_at(now_));
+        told = asked.variant->limit.peek(asked.words, call_at(now_));
       }
     }
-    if (asked.variant->form <= Form::kFractions) told[i].at = now_;
+    if (asked.variant->form <= Form::kFractions) told.at = now_;
   }
-  tell({told.data(), asked_.size()}, outcomes);
-  return admitted;
-}
-
-// In the ticks of the layout.
-void Acquisition::tell(std::span<const Outcome> told, std::span<Outcome> outcomes) const {
   for (std::size_t i = 0; i < charges_.size(); ++i) {
     const std::size_t at = asked_of_[i];
-    const std::int64_t ticks = asked_[at].variant->ticks;
-    Outcome outcome = told[at];
-    if (outcome.retry_after) *outcome.retry_after *= ticks;
-    if (outcome.next_after) *outcome.next_after *= ticks;
-    outcome.reset_after *= ticks;
-    outcome.delay *= ticks;
-    outcome.at *= ticks;
-    outcomes[i] = outcome;
+    outcomes[i] = in_ticks(told_[at], asked_[at].variant->ticks);
   }
+  return admitted;
 }
 
 }  // namespace weir::store

@@ -85,7 +85,6 @@ class Acquisition {
   bool substitute(std::string_view account, Micros now);
   void substitute(Asked& asked, const FoundSlot& slot, Micros now);
   void decide(const Asked& asked, StateWords& words, limit::Outcome& outcome) const;
-  void tell(std::span<const limit::Outcome> told, std::span<limit::Outcome> outcomes) const;
   limit::Call call_at(Micros now) const;
 
   const RedisKind& kind_;
@@ -97,6 +96,8 @@ class Acquisition {
   std::vector<std::uint16_t> asked_of_;  // by charge
   std::string text_;
   bool alone_ = false;
+  bool plain_ = false;                // the script has a short way for it
+  std::vector<limit::Outcome> told_;  // room for a step, by what is asked
   LifeCode life_ = 0;
   Micros now_ = 0;
   std::uint32_t granted_ = 0;

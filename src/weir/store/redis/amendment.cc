@@ -203,14 +203,9 @@ Outcome Amendment::look(const Asked& asked) const {
 
 void Amendment::tell(std::span<Outcome> outcomes) const {
   for (std::size_t i = 0; i < std::min(outcomes.size(), asked_.size()); ++i) {
-    const std::int64_t ticks = asked_[i].variant->ticks;
     Outcome outcome = look(asked_[i]);
     if (asked_[i].variant->form <= Form::kFractions) outcome.at = now_;
-    if (outcome.retry_after) *outcome.retry_after *= ticks;
-    if (outcome.next_after) *outcome.next_after *= ticks;
-    outcome.reset_after *= ticks;
-    outcome.at *= ticks;
-    outcomes[i] = outcome;
+    outcomes[i] = in_ticks(outcome, asked_[i].variant->ticks);
   }
 }
 

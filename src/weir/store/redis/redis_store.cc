@@ -2,7 +2,6 @@
 #include "weir/store/redis/redis_store.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <utility>
 
@@ -73,14 +72,7 @@ Micros RedisStore::script_now(const limit::Call& call) {
 io::Detached RedisStore::compare_clocks(std::string name, Micros wall) {
   const redis::Command command{"TIME"};
   const redis::Answer answer = co_await client_.ask(name, command, deadline());
-  const redis::ReplyView reply = answer.reply.view();
-  if (reply.size() != 2) co_return;
-  const auto number = [](std::string_view text) {
-    Micros value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-  };
-  ahead_ = wall - (number(reply[0].text()) * kMicrosPerSecond + number(reply[1].text()));
+  if (const auto time = redis::time_of(answer.reply.view())) ahead_ = wall - *time;
 }
 
 // Equal requests of one turn. The first of them asks for all.

@@ -77,6 +77,16 @@ inline std::optional<ScriptAnswer> read_answer(std::string_view bytes) {
   return answer;
 }
 
+// What was told in microseconds, in the ticks of a layout.
+inline limit::Outcome in_ticks(limit::Outcome outcome, std::int64_t ticks) {
+  if (outcome.retry_after) *outcome.retry_after *= ticks;
+  if (outcome.next_after) *outcome.next_after *= ticks;
+  outcome.reset_after *= ticks;
+  outcome.delay *= ticks;
+  outcome.at *= ticks;
+  return outcome;
+}
+
 inline bool same_algorithm(const limit::Limit& a, const limit::Limit& b) {
   return a.algorithm().index() == b.algorithm().index();
 }

@@ -33,6 +33,7 @@
 -- Instants are microseconds since 1970, durations are microseconds.
 local key, arg = KEYS[1], ARGV[1]
 local call, unpack, pack, sub = redis.call, struct.unpack, struct.pack, string.sub
+local kJump = 60000000
 
 local record = call('GET', key) or ''
 local size = #record
@@ -63,7 +64,7 @@ if plain > 0 then
       if debt2 < 0 then debt2 = 0 end
     end
     if debt < 0 then debt = 0 end
-    if debt > limit + 60000000 or debt2 > limit2 + 60000000 then
+    if debt > limit + kJump or debt2 > limit2 + kJump then
       return pack('<i4dI4', -1, now, size) .. record
     end
   end
@@ -93,8 +94,6 @@ end
 
 local byte = string.byte
 local function answer(granted) return pack('<i4dI4', granted, now, size) .. record end
-local kJump = 60000000
-
 -- Where the slots are: by their names, where the head is and where the state.
 local slots, heads_at, states_at = {}, {}, {}
 if size > 0 then
