@@ -234,7 +234,7 @@ Contender weirs(std::string name, Question question, TwoRates rates, int account
     const std::string account_name = name_of(account);
     const Acquisition acquisition(kind, account_name, charges, {});
     contender.commands.emplace_back(
-        acquisition.command({"EVALSHA", script.sha1()}, question.wanted, question.now).bytes());
+        acquisition.command({"EVALSHA", script.sha1()}, {.now = question.wanted}, question.now).bytes());
   }
   return contender;
 }

@@ -54,3 +54,17 @@ def test_an_unanswered_request_leaves_no_lease_behind(redis, launch, origin):
     redis.cont()
     eventually(lambda: gateway.ask("GET", "/x").fields.get("X-RateLimit-Remaining") == "0")
     assert gateway.ask("GET", "/x").status == 200
+
+
+def test_shadow_limits_are_asked_together(redis, launch, origin):
+    shadows = [limit(f"shadow{i}", rate="1/h", mode="shadow") for i in range(3)]
+    gateway = launch(origin, limits=[limit(), *shadows], store=shared(redis.url))
+
+    def sent():
+        metrics = gateway.metrics()
+        return metrics.value("weir_redis_commands_total"), metrics.value("weir_redis_writes_total")
+
+    assert gateway.ask("GET", "/x").status == 200  # connections are there, scripts are loaded
+    commands, writes = sent()
+    assert gateway.ask("GET", "/x").status == 200
+    assert sent() == (commands + 4, writes + 2)

@@ -24,6 +24,7 @@
 #include "weir/base/counter.h"
 #include "weir/decide/decision.h"
 #include "weir/decide/lines.h"
+#include "weir/io/latch.h"
 #include "weir/io/task.h"
 #include "weir/limit/outcome.h"
 #include "weir/policy/policy.h"
@@ -58,8 +59,9 @@ class Decider {
   void decide(const policy::Charges& charges, const limit::Call& call, Decision& decision,
               Lines::Waiter* waiter = nullptr) const;
 
-  // Of charges that are shared: whether one of the accounts is known to refuse still, so that nobody need be asked.
-  bool recall(const policy::Charges& charges, const limit::Call& call, Decision& decision) const;
+  // The decision about charges that are shared, if nobody need be asked: an account is known to refuse still, or all
+  // that is charged was taken in advance. False: decide_shared has to.
+  bool decide_at_once(const policy::Charges& charges, const limit::Call& call, Decision& decision) const;
   // The decision about charges that are shared. Whatever is given outlives the task.
   io::Task<void> decide_shared(const policy::Charges& charges, const limit::Call& call, Decision& decision) const;
 
@@ -81,6 +83,7 @@ class Decider {
  private:
   struct Asking;
   struct Taken;
+  struct Watched;
   static bool open(const policy::Charges& charges, const limit::Call& call, Decision& decision);
   bool acquire(const Asking& asking, const policy::AccountCharges& account) const;
   bool enter(const Asking& asking, const policy::AccountCharges& account) const;
@@ -93,11 +96,13 @@ class Decider {
   void change(const Held& held, limit::Cost by, const limit::Call& call, std::span<limit::Outcome> after = {}) const;
 
   // decide/shared.cc
+  bool recall(const Asking& asking, const policy::AccountCharges& account) const;
   bool take_in(const Asking& asking, const policy::AccountCharges& account, bool admitted,
                std::vector<Taken>& taken) const;
   void end_unknown(const Asking& asking, const policy::AccountCharges& account) const;
   bool fall_back(const Asking& asking, const policy::AccountCharges& account, std::vector<Taken>& taken) const;
   void give_back(const Asking& asking, const std::vector<Taken>& taken) const;
+  io::Detached watch_one(const Asking& asking, Watched& watched, Instant until, io::Latch& all) const;
   io::Task<void> watch_shared(const Asking& asking, Instant until) const;
   io::Detached amend(std::shared_ptr<const store::RedisKind> kind, std::string name,
                      std::vector<store::Adjustment> adjustments, limit::Call call) const;

@@ -25,6 +25,7 @@ enum class Reached : std::uint8_t {
   kNoLimit,     // no enforced limit applies, or the caller is on the bypass list
   kEvaluated,   // the store answered
   kRemembered,  // a refusal of the shared store that holds still
+  kAhead,       // what it takes was taken from the shared store in advance
   kMissing,     // a limit with `missing: refuse` lacks an attribute
   // The shared store did not answer, about one account at least; what the limits there say about that:
   kOpen,    // admit
@@ -33,13 +34,13 @@ enum class Reached : std::uint8_t {
 };
 
 // The words for them in metrics and logs.
-inline constexpr std::array<std::string_view, 7> kReachedWords{"no_limit", "evaluated", "remembered", "missing",
-                                                               "open",     "local",     "closed"};
+inline constexpr std::array<std::string_view, 8> kReachedWords{"no_limit", "evaluated", "remembered", "ahead",
+                                                               "missing",  "open",      "local",      "closed"};
 constexpr std::string_view word_of(Reached reached) { return kReachedWords[static_cast<std::size_t>(reached)]; }
 
 // The shared store was to be asked, and was not or did not answer.
 constexpr bool is_without_store(Reached reached) {
-  return reached == Reached::kRemembered || reached >= Reached::kOpen;
+  return reached == Reached::kRemembered || reached == Reached::kAhead || reached >= Reached::kOpen;
 }
 
 struct LimitOutcome {

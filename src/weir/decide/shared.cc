@@ -14,21 +14,50 @@ namespace weir::decide {
 
 using store::Asked;
 
-bool Decider::recall(const policy::Charges& charges, const limit::Call& call, Decision& decision) const {
+namespace {
+
+store::RedisStore::Account shared_account(const policy::Charges& charges, const policy::AccountCharges& account) {
+  return {**account.shared, charges.name_of(account)};
+}
+
+}  // namespace
+
+bool Decider::decide_at_once(const policy::Charges& charges, const limit::Call& call, Decision& decision) const {
   if (charges.missing_refuses != policy::Charges::kNone) return false;
+  const Asking asking{charges, call, decision, nullptr};
+  bool all_ahead = true;
   for (const policy::AccountCharges& account : charges.accounts) {
-    if (account.shadow) return false;
-    decision.room.resize(account.count);
-    const store::RedisStore::Account asked{**account.shared, charges.name_of(account)};
-    if (!shared_->store.recall(asked, run_of(charges, account), call, decision.room)) continue;
-    open(charges, call, decision);
-    decision.admitted = false;
-    decision.reached = Reached::kRemembered;
-    append_outcomes(charges, account, decision.room, decision.outcomes);
-    order_outcomes(decision.outcomes);
-    return true;
+    if (account.shadow) return false;  // it is asked in any case
+    if (shared_->store.has_ahead(shared_account(charges, account), run_of(charges, account))) continue;
+    if (recall(asking, account)) return true;
+    all_ahead = false;
   }
-  return false;
+  if (!all_ahead) return false;
+  open(charges, call, decision);
+  decision.reached = Reached::kAhead;
+  for (const policy::AccountCharges& account : charges.accounts) {
+    decision.room.resize(account.count);
+    shared_->store.spend_ahead(shared_account(charges, account), run_of(charges, account), decision.room);
+    append_outcomes(charges, account, decision.room, decision.outcomes);
+    hold(asking, account, nullptr, /*shared=*/true);
+  }
+  order_outcomes(decision.outcomes);
+  return true;
+}
+
+// Whether the account is known to refuse still.
+bool Decider::recall(const Asking& asking, const policy::AccountCharges& account) const {
+  const policy::Charges& charges = asking.charges;
+  Decision& decision = asking.decision;
+  decision.room.resize(account.count);
+  const store::RedisStore::Account asked = shared_account(charges, account);
+  if (!shared_->store.recall(asked, run_of(charges, account), asking.call, decision.room)) return false;
+  open(charges, asking.call, decision);
+  decision.admitted = false;
+  decision.reached = Reached::kRemembered;
+  append_outcomes(charges, account, decision.room, decision.outcomes);
+  order_outcomes(decision.outcomes);
+  return true;
 }
 
 io::Task<void> Decider::decide_shared(const policy::Charges& charges, const limit::Call& call,
@@ -41,7 +70,7 @@ io::Task<void> Decider::decide_shared(const policy::Charges& charges, const limi
     if (account.shadow || !decision.admitted) break;
     if (decision.reached == Reached::kNoLimit) decision.reached = Reached::kEvaluated;
     decision.room.resize(account.count);
-    const store::RedisStore::Account asked_about{**account.shared, charges.name_of(account)};
+    const store::RedisStore::Account asked_about = shared_account(charges, account);
     const limit::Call own = call_for(call, account);
     const Asked asked =
         co_await shared_->store.acquire(asked_about, run_of(charges, account), own, decision.room, until);
@@ -146,25 +175,42 @@ void Decider::give_back(const Asking& asking, const std::vector<Taken>& taken) c
   asking.decision.renewal = 0;
 }
 
-// Each shadow limit by itself, as in Decider::watch.
+struct Decider::Watched {
+  policy::AccountCharges account;  // with one charge
+  store::Asked asked = store::Asked::kFailed;
+  std::vector<limit::Outcome> outcomes = std::vector<limit::Outcome>(1);
+};
+
+io::Detached Decider::watch_one(const Asking& asking, Watched& watched, Instant until, io::Latch& all) const {
+  const policy::AccountCharges& account = watched.account;
+  const store::RedisStore::Account asked_about = shared_account(asking.charges, account);
+  const limit::Call own = call_for(asking.call, account);
+  const std::span<const store::Charge> charges = run_of(asking.charges, account);
+  watched.asked = co_await shared_->store.acquire(asked_about, charges, own, watched.outcomes, until);
+  all.count_down();
+}
+
+// Each shadow limit by itself, as in Decider::watch, and all of them at the same time.
 io::Task<void> Decider::watch_shared(const Asking& asking, Instant until) const {
+  std::vector<Watched> watched;
   for (const policy::AccountCharges& account : asking.charges.accounts) {
-    if (!account.shadow) continue;
-    policy::AccountCharges one = account;
-    one.count = 1;
-    for (; one.first < account.first + account.count; ++one.first) {
-      asking.decision.room.resize(1);
-      const store::RedisStore::Account asked_about{**one.shared, asking.charges.name_of(one)};
-      const limit::Call own = call_for(asking.call, one);
-      const Asked asked =
-          co_await shared_->store.acquire(asked_about, run_of(asking.charges, one), own, asking.decision.room, until);
-      if (asked == Asked::kFailed) {
-        end_unknown(asking, one);
-        continue;
-      }
-      if (asked == Asked::kAdmitted) hold(asking, one, nullptr, /*shared=*/true);
-      append_outcomes(asking.charges, one, asking.decision.room, asking.decision.shadow);
+    for (std::uint32_t i = 0; account.shadow && i < account.count; ++i) {
+      Watched& one = watched.emplace_back(Watched{.account = account});
+      one.account.first += i;
+      one.account.count = 1;
     }
+  }
+  io::Latch all(watched.size());
+  for (Watched& one : watched) watch_one(asking, one, until, all);
+  co_await all;
+  for (Watched& one : watched) {
+    if (one.asked == Asked::kFailed) {
+      end_unknown(asking, one.account);
+      continue;
+    }
+    asking.decision.room = std::move(one.outcomes);
+    if (one.asked == Asked::kAdmitted) hold(asking, one.account, nullptr, /*shared=*/true);
+    append_outcomes(asking.charges, one.account, asking.decision.room, asking.decision.shadow);
   }
 }
 

@@ -94,6 +94,7 @@ Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clo
     gateway->shared_ = std::move(*settings);  // workers connect when they start, whether anybody answers or not
   }
   const std::size_t count = active.workers > 0 ? active.workers : available_cores();
+  if (gateway->shared_) gateway->shared_->workers = static_cast<std::uint32_t>(count);
   for (std::size_t i = 0; i < count; ++i) {
     gateway->workers_.push_back(
         std::make_unique<Worker>(WorkerContext{.clock = clock,
@@ -197,6 +198,15 @@ Result<void> Gateway::reload(config::Config config) {
 
 void Gateway::drain() {
   on_every_worker([](Worker& worker) { worker.begin_drain(); });
+}
+
+// The connections are closed, and what was taken from the shared store in advance is there again.
+bool Gateway::drained() const {
+  if (budget_.open.load() > 0) return false;
+  return std::ranges::all_of(workers_, [](const auto& worker) {
+    const SharedStoreAccess* shared = std::as_const(*worker).shared_store();
+    return shared == nullptr || shared->store.ahead().held() == 0;
+  });
 }
 
 std::size_t Gateway::cut() {

@@ -38,7 +38,7 @@ class Gateway {
 
   // No new connections; requests under way finish. Idle connections end within a second.
   void drain();
-  bool drained() const { return budget_.open.load() == 0; }
+  bool drained() const;
   // Ends what is left; returns how many requests were cut.
   std::size_t cut();
 

@@ -132,6 +132,11 @@ class MetricsReport {
 
   void add(const SharedStoreAccess& shared) {
     const redis::Counters& redis = shared.counters;
+    const store::Bundles::Counters& ahead = shared.store.ahead();
+    ahead_.add({{"what", "taken"}}, number(ahead.taken));
+    ahead_.add({{"what", "spent"}}, number(ahead.spent));
+    ahead_.add({{"what", "returned"}}, number(ahead.returned));
+    ahead_.add({{"what", "lost"}}, number(ahead.lost));
     redis_commands_.add({}, number(redis.commands));
     redis_writes_.add({}, number(redis.writes));
     redis_connects_.add({}, number(redis.connects));
@@ -168,38 +173,14 @@ class MetricsReport {
 
   std::vector<MetricFamily> families() const {
     std::vector<MetricFamily> out;
-    for (const Family* family : {&requests_,
-                                 &duration_,
-                                 &decisions_,
-                                 &delayed_,
-                                 &decision_seconds_,
-                                 &rejected_,
-                                 &connections_,
-                                 &accepted_,
-                                 &aborted_,
-                                 &bytes_,
-                                 &upstream_,
-                                 &keys_,
-                                 &store_bytes_,
-                                 &evictions_,
-                                 &store_up_,
-                                 &waiting_,
-                                 &reloads_,
-                                 &last_reload_,
-                                 &build_,
-                                 &log_lines_,
-                                 &reached_,
-                                 &lost_leases_,
-                                 &lost_amendments_,
-                                 &redis_commands_,
-                                 &redis_writes_,
-                                 &redis_connects_,
-                                 &redis_failures_,
-                                 &redis_scripts_,
-                                 &redis_redirections_,
-                                 &redis_topologies_,
-                                 &redis_opened_,
-                                 &redis_breakers_}) {
+    for (const Family* family :
+         {&requests_,         &duration_,       &decisions_,       &delayed_,       &decision_seconds_,
+          &rejected_,         &connections_,    &accepted_,        &aborted_,       &bytes_,
+          &upstream_,         &keys_,           &store_bytes_,     &evictions_,     &store_up_,
+          &waiting_,          &reloads_,        &last_reload_,     &build_,         &log_lines_,
+          &reached_,          &lost_leases_,    &lost_amendments_, &ahead_,         &redis_commands_,
+          &redis_writes_,     &redis_connects_, &redis_failures_,  &redis_scripts_, &redis_redirections_,
+          &redis_topologies_, &redis_opened_,   &redis_breakers_}) {
       family->append_to(out);
     }
     return out;
@@ -272,6 +253,9 @@ class MetricsReport {
   Family reached_{"weir_decisions_reached_total", "Decisions, by how they were reached.", kCounter};
   Family lost_amendments_{"weir_lost_amendments_total",
                           "Settlements, give-backs and renewals of which the shared store sent no answer.", kCounter};
+  Family ahead_{"weir_requests_ahead_total",
+                "Requests whose charges a gateway took from Redis in advance, and what has become of them.",
+                kCounter};
   Family redis_commands_{"weir_redis_commands_total", "Commands sent to Redis.", kCounter};
   Family redis_writes_{"weir_redis_writes_total", "Batches in which they were sent.", kCounter};
   Family redis_connects_{"weir_redis_connects_total", "Attempts to connect to a Redis server.", kCounter};

@@ -109,7 +109,7 @@ Verdict Pipeline::limit(const WorkerGeneration& generation, const http::RequestH
 
   Verdict verdict{.kind = Verdict::Kind::kForward, .problem = {}, .service = scratch.route.service};
   if (scratch.charges.are_shared()) {
-    if (!decider_.recall(scratch.charges, call_at(times), decision)) {
+    if (!decider_.decide_at_once(scratch.charges, call_at(times), decision)) {
       verdict.kind = Verdict::Kind::kDecide;
       return verdict;
     }

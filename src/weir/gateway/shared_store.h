@@ -19,6 +19,7 @@ struct SharedStoreSettings {
   redis::ClientSettings client;
   nanoseconds budget{};
   store::RedisStore::Clock clock = store::RedisStore::Clock::kServer;
+  std::uint32_t workers = 1;  // of this process
 };
 
 // What the configuration says of it; looks up the names of its servers. Fails when the certificates cannot be used.
@@ -28,7 +29,9 @@ Result<SharedStoreSettings> shared_store_settings(const config::Redis& redis, Re
 // A worker's own connections to it.
 struct SharedStoreAccess {
   SharedStoreAccess(io::EventLoop& loop, const SharedStoreSettings& settings)
-      : client(loop, settings.client, counters), store(client, settings.budget, settings.clock), shared{store} {}
+      : client(loop, settings.client, counters),
+        store(client, settings.budget, settings.clock, settings.workers),
+        shared{store} {}
 
   redis::Counters counters;
   redis::Client client;

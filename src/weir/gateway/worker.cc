@@ -40,7 +40,7 @@ void Worker::join() {
 
 void Worker::adopt(std::shared_ptr<const Generation> generation) {
   parser_ = http::RequestParser(generation->rules);
-  if (shared_) shared_->store.forget_refusals();
+  if (shared_) shared_->store.begin_anew();
   generation_ = std::make_shared<WorkerGeneration>(std::move(generation), hosts_, metrics_);
 }
 
@@ -92,6 +92,7 @@ void Worker::begin_drain() {
   }
   acceptors_.clear();
   for (std::size_t i = sessions_.size(); i-- > 0;) sessions_[i]->begin_drain();
+  if (shared_) shared_->store.close();
 }
 
 std::size_t Worker::cut_all() {

@@ -35,4 +35,17 @@ inline const char* common_fault(Cost capacity, Cost debt, Ticks second) {
   return nullptr;
 }
 
+// Numbers with a rate of count per period as create() takes them, which knows no period below a millisecond while a
+// reduced fraction may have one: the same rate over a millisecond at least.
+template <class Numbers>
+Numbers widened(Numbers numbers) {
+  const Ticks least = (numbers.ticks_per_second + 999) / 1000;
+  if (numbers.period <= 0 || numbers.period >= least) return numbers;
+  const std::int64_t factor = (least + numbers.period - 1) / numbers.period;
+  if (numbers.count > kMaxUnits / factor) return numbers;
+  numbers.count *= factor;
+  numbers.period *= factor;
+  return numbers;
+}
+
 }  // namespace weir::limit

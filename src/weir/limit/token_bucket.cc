@@ -40,6 +40,12 @@ Result<TokenBucket> TokenBucket::create(const Numbers& numbers) {
   return TokenBucket({count / common, period / common, capacity, second, debt});
 }
 
+TokenBucket TokenBucket::with_capacity(Cost capacity) const {
+  Numbers numbers = numbers_;
+  numbers.capacity = capacity;
+  return TokenBucket(numbers);
+}
+
 void TokenBucket::step_wide(std::span<std::int64_t> state, Ticks now, Cost cost, Outcome& outcome) const {
   auto arrival = gcra::load<Wide>(state);
   gcra::step(scaled<Wide>(), arrival, now, cost, outcome);

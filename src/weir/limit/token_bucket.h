@@ -69,6 +69,8 @@ class TokenBucket {
              const Call& call) const;
 
   Cost capacity() const { return numbers_.capacity; }
+  // Requires: 0 to capacity().
+  TokenBucket with_capacity(Cost capacity) const;
 
   // As created, but with N and P divided by their greatest common divisor.
   const Numbers& numbers() const { return numbers_; }

@@ -32,10 +32,11 @@ std::vector<CountedKind> account_directory(const config::Config& config) {
   const Compiler compiled(config, router, names);
   std::vector<CountedKind> kinds;
   for (std::size_t i = 0; i < compiled.kinds.size(); ++i) {
-    CountedKind& kind = kinds.emplace_back(CountedKind{.per = {},
-                                                       .jittered = compiled.kinds[i].jittered,
-                                                       .kind = store::RedisKind(compiled.layouts[i]),
-                                                       .slots = {}});
+    CountedKind& kind =
+        kinds.emplace_back(CountedKind{.per = {},
+                                       .jittered = compiled.kinds[i].jittered,
+                                       .kind = store::RedisKind(compiled.layouts[i], compiled.leasing),
+                                       .slots = {}});
     kind.slots.resize(compiled.layouts[i].slots.size());
     for (const identity::AttributeId id : compiled.kinds[i].attributes) kind.per.push_back(per_text(names.all()[id]));
   }

@@ -79,6 +79,17 @@ Settlement settlement_of(const config::Limit& limit) {
   return settlement;
 }
 
+limit::Cost largest_cost(const Rule& rule) {
+  const auto* fixed = std::get_if<limit::Cost>(&rule.cost);
+  return fixed != nullptr ? *fixed : std::get<FieldCost>(rule.cost).max;
+}
+
+store::Leasing leasing_of(const config::Config& config) {
+  if (!config.redis) return {};
+  return {.max = static_cast<limit::Cost>(config.redis->lease_max),
+          .gateways = static_cast<limit::Cost>(config.gateways)};
+}
+
 }  // namespace
 
 std::uint32_t method_number(std::string_view method) {
@@ -97,7 +108,7 @@ std::string pattern_text(const config::EndpointPattern& pattern) { return patter
 
 Compiler::Compiler(const config::Config& config, const route::Router& router,
                    const identity::AttributeNames& attribute_names)
-    : router_(router), names_(attribute_names) {
+    : leasing(leasing_of(config)), router_(router), names_(attribute_names) {
   const std::size_t count = std::min<std::size_t>(config.limits.size(), Charges::kNone);
   for (std::size_t index = 0; index < count; ++index) add_limit(config.limits[index]);
   order_rules();
@@ -225,7 +236,7 @@ void Compiler::add_slots(const LimitInfo& info, const Rule& rule) {
     }
     for (std::uint32_t method = 0; method < rule.spread.methods; ++method) {
       const std::string apart = rule.spread.by_method ? '\n' + std::string(method_text(method)) : "";
-      slots.push_back({identity + apart, info.variants});
+      slots.push_back({identity + apart, info.variants, largest_cost(rule)});
     }
   }
 }

@@ -30,6 +30,7 @@ class Compiler {
   std::vector<Rule> rules;
   std::vector<AccountKind> kinds;
   std::vector<store::Layout> layouts;  // parallel to kinds
+  store::Leasing leasing;              // of a shared store
   RuleIndexes indexes;
 
  private:

@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "weir/limit/ranges.h"
+
 namespace weir::policy {
 namespace {
 
@@ -30,7 +32,7 @@ TokenBucket::Numbers rate_of(Cost count, Ticks period, Cost capacity, std::uint3
         std::max<Cost>(1, static_cast<Cost>(static_cast<__int128>(numbers.count) * kLongest / numbers.period));
     numbers.period = kLongest;
   }
-  return numbers;
+  return limit::widened(numbers);
 }
 
 Ticks length_of(limit::CivilCalendar::Unit unit) {

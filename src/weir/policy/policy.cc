@@ -126,7 +126,7 @@ Policy::Policy(const config::Config& config, const route::Router& router, const 
     const store::Layout& layout = compiled.layouts[kind];
     AccountKind& made = compiled.kinds[kind];
     made.handle = store.adopt(config.redis ? share_of(layout, config.gateways) : layout);
-    if (config.redis) made.shared = std::make_shared<const store::RedisKind>(layout);
+    if (config.redis) made.shared = std::make_shared<const store::RedisKind>(layout, compiled.leasing);
   }
   limits_ = std::move(compiled.limits);
   rules_ = std::move(compiled.rules);

@@ -5,6 +5,7 @@ from .client import RawClient, request_bytes
 from .faults import FaultProxy
 from .gateway import Gateway
 from .message import Cut, Fields, Malformed, Response, Silence
+from .messages import MessageFaults
 from .origin import Exchange, Hold, Origin, reply, replay
 from .poll import eventually, free_port
 from .redis import RedisCluster, RedisServer
@@ -19,6 +20,7 @@ __all__ = [
     "Gateway",
     "Hold",
     "Malformed",
+    "MessageFaults",
     "Origin",
     "RawClient",
     "RedisClient",

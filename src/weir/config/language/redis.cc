@@ -81,10 +81,6 @@ void check_tls(Reader& reader, const Fields& fields, Redis& redis) {
 void check_redis(Reader& reader, const Fields& fields, Redis& redis) {
   if (fields.readable("urls") && fields.good("cluster")) check_cluster(reader, fields, redis);
   check_tls(reader, fields, redis);
-  if (redis.lease_max > 0 && fields.readable("lease")) {
-    reader.report.warning(Fields(*fields.find("lease")).place("max"),
-                          "no tokens are taken in advance by this version of weir: every decision asks the store");
-  }
 }
 
 std::string_view word(StoreFailure failure) { return failure == StoreFailure::kLocal ? "local" : "closed"; }

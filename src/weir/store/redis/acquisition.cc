@@ -2,6 +2,7 @@
 #include "weir/store/redis/acquisition.h"
 
 #include <algorithm>
+#include <limits>
 #include <variant>
 
 #include "weir/store/redis/found_account.h"
@@ -138,10 +139,10 @@ void Acquisition::write_calendar(const limit::CalendarQuota& quota, Cost cost) {
   append_doubles(text_, quota.capacity(), cost, period.start * kMicrosPerSecond, period.end * kMicrosPerSecond);
 }
 
-redis::Command Acquisition::command(const Script& script, std::uint32_t wanted, Micros now) const {
+redis::Command Acquisition::command(const Script& script, const Wanted& wanted, Micros now) const {
   const auto lists = std::ranges::count_if(asked_, [](const Asked& asked) { return asked.key != 0; });
   const auto keys = static_cast<std::size_t>(1 + lists);
-  redis::Command command(5 + keys);
+  redis::Command command(5 + keys + (wanted.ahead > 0 ? 1 : 0));
   command.add(script.verb).add(script.body).add(std::to_string(keys)).add(name_);
   for (const Asked& asked : asked_) {
     if (asked.key != 0) command.add(std::string(name_) + asked.variant->list);
@@ -150,8 +151,15 @@ redis::Command Acquisition::command(const Script& script, std::uint32_t wanted, 
   argument.reserve(13 + text_.size());
   argument += static_cast<char>(plain_ ? asked_.size() : 0);
   append_double(static_cast<double>(now), argument);
-  append_u32(wanted, argument);
-  return std::move(command.add(argument.append(text_)).add(std::to_string(seconds_of(life_))));
+  append_u32(wanted.now, argument);
+  command.add(argument.append(text_)).add(std::to_string(seconds_of(life_)));
+  if (wanted.ahead > 0) {
+    argument.clear();
+    append_u32(wanted.ahead, argument);
+    append_u32(wanted.parts, argument);
+    command.add(argument);
+  }
+  return command;
 }
 
 limit::Call Acquisition::call_at(Micros now) const {
@@ -231,23 +239,41 @@ void Acquisition::substitute(Asked& asked, const FoundSlot& slot, Micros now) {
   if (!has_list(asked.variant->form)) append_state(limit, fresh, now, asked.means);
 }
 
-// What one limit says, as if it were alone.
-void Acquisition::decide(const Asked& asked, StateWords& words, Outcome& outcome) const {
-  if (asked.key != 0) {
-    describe(asked.variant->limit, asked.facts, now_, asked.charge.cost, true, outcome);
-    return;
+Micros Acquisition::rest_of_windows() const {
+  Micros rest = std::numeric_limits<Micros>::max() / 1000;
+  for (const Asked& asked : asked_) {
+    const auto rest_of = [&](const limit::Alignment& alignment) {
+      return alignment.window - (now_ + shift_of(alignment, call_.phase)) % alignment.window;
+    };
+    const limit::Limit& limit = asked.variant->limit;
+    if (const auto* fixed = std::get_if<limit::FixedWindow>(&limit.algorithm())) {
+      rest = std::min(rest, rest_of(fixed->numbers().alignment));
+    } else if (const auto* sliding = std::get_if<limit::SlidingWindow>(&limit.algorithm())) {
+      rest = std::min(rest, rest_of(sliding->numbers().alignment));
+    } else if (const auto* quota = std::get_if<limit::CalendarQuota>(&limit.algorithm())) {
+      rest = std::min(rest, quota->calendar().period_of(now_ / kMicrosPerSecond).end * kMicrosPerSecond - now_);
+    }
   }
-  asked.variant->limit.step(words, call_at(now_), asked.charge.cost, outcome);
+  return rest;
 }
 
-bool Acquisition::step(std::span<Outcome> outcomes) {
+// What one limit says, as if it were alone.
+void Acquisition::decide(const Asked& asked, StateWords& words, Micros now, Outcome& outcome) const {
+  if (asked.key != 0) {
+    describe(asked.variant->limit, asked.facts, now, asked.charge.cost, true, outcome);
+    return;
+  }
+  asked.variant->limit.step(words, call_at(now), asked.charge.cost, outcome);
+}
+
+bool Acquisition::step(std::span<Outcome> outcomes, Micros later) {
   told_.resize(asked_.size());
   const bool admitted = stepped_++ < granted_;
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     Asked& asked = asked_[i];
     Outcome& told = told_[i];
     StateWords words = asked.words;
-    decide(asked, words, told);
+    decide(asked, words, now_ + later, told);
     if (admitted) {
       asked.words = words;
     } else if (told.admitted && asked.charge.cost > 0) {  // shows its unchanged state

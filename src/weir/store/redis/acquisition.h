@@ -9,6 +9,7 @@
 // Thread safety: a plain value.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -40,7 +41,13 @@ class Acquisition {
     std::string_view verb;
     std::string_view body;
   };
-  redis::Command command(const Script& script, std::uint32_t wanted, Micros now) const;
+  // `ahead`: so many more, but at most one part in `parts` of what is left behind those that are wanted.
+  struct Wanted {
+    std::uint32_t now = 1;
+    std::uint32_t ahead = 0;
+    std::uint32_t parts = 1;
+  };
+  redis::Command command(const Script& script, const Wanted& wanted, Micros now) const;
 
   enum class Told : std::uint8_t {
     kDecided,  // step() says what
@@ -48,13 +55,23 @@ class Acquisition {
     kBroken,   // no reply of the script
   };
   Told read(redis::ReplyView reply);
-  std::uint32_t granted() const { return granted_; }
+  // Admitted requests that are not stepped yet.
+  std::uint32_t left() const { return granted_ - std::min(stepped_, granted_); }
   Micros now() const { return now_; }
+  std::uint64_t phase() const { return call_.phase; }
+  // How long what is granted counts in the windows in which it was counted; the longest duration where there are
+  // none.
+  Micros rest_of_windows() const;
+  // Is about an equal account and equal charges, which outlive it.
+  void rebind(std::string_view name, std::span<const Charge> charges) {
+    name_ = name;
+    charges_ = charges;
+  }
 
   // The outcomes of the next of the requests, in the order in which they were asked; whether it is admitted. In the
   // ticks of the layout's limits. Requires: read() said kDecided; outcomes are as many as the charges that were
-  // given.
-  bool step(std::span<limit::Outcome> outcomes);
+  // given. `later`: so long after the others.
+  bool step(std::span<limit::Outcome> outcomes, Micros later = 0);
 
  private:
   struct Asked {
@@ -84,7 +101,7 @@ class Acquisition {
   void write_calendar(const limit::CalendarQuota& quota, limit::Cost cost);
   bool substitute(std::string_view account, Micros now);
   void substitute(Asked& asked, const FoundSlot& slot, Micros now);
-  void decide(const Asked& asked, StateWords& words, limit::Outcome& outcome) const;
+  void decide(const Asked& asked, StateWords& words, Micros now, limit::Outcome& outcome) const;
   limit::Call call_at(Micros now) const;
 
   const RedisKind& kind_;

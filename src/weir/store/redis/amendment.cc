@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/store/redis/amendment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <variant>
@@ -51,12 +53,16 @@ redis::Command Amendment::command(const Acquisition::Script& script, Micros now)
   for (const Asked& asked : asked_) {
     if (has_list(asked.variant->form) && !asked.done) lists.push_back(std::string(name_) + asked.variant->list);
   }
-  redis::Command command(5 + lists.size());
+  const bool once = !mark_.empty();
+  if (once) lists.push_back(fmt::format("{}:{}", name_, mark_));
+  redis::Command command(5 + lists.size() + (once ? 1 : 0));
   command.add(script.verb).add(script.body).add(std::to_string(1 + lists.size())).add(name_);
   for (const std::string& list : lists) command.add(list);
   std::string argument;
   append_double(static_cast<double>(now), argument);
-  return std::move(command.add(argument.append(arguments())));
+  command.add(argument.append(arguments()));
+  if (once) command.add(std::to_string(until_));
+  return command;
 }
 
 std::string Amendment::arguments() const {
@@ -124,6 +130,8 @@ Amendment::Told Amendment::read(redis::ReplyView reply) {
   if (!answer) return Told::kBroken;
   now_ = answer->now;
   account_ = answer->account;
+  was_made_ = answer->granted == 0;
+  if (!mark_.empty()) return Told::kDone;
   if (answer->granted == kOtherPeriod) {
     calendar_now_ = now_;
     return Told::kAgain;

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weir/limit/outcome.h"
@@ -30,6 +31,12 @@ class Amendment {
   // Leases of the call that are charged are to last from now again.
   Amendment(const RedisKind& kind, std::string_view name, std::span<const Charge> charges, const limit::Call& call);
 
+  // It is made once, whatever repeats the command, and not after `until`. `mark`: a name that no other one has; may
+  // be remembered for ten seconds. Then a slot that was written with other numbers is kDone, too, and unchanged.
+  void make_once(std::string mark, Micros until) {
+    mark_ = std::move(mark);
+    until_ = until;
+  }
   redis::Command command(const Acquisition::Script& script, Micros now) const;
 
   enum class Told : std::uint8_t {
@@ -47,6 +54,8 @@ class Amendment {
   void tell(std::span<limit::Outcome> outcomes) const;
   // All leases that were to be renewed were alive.
   bool all_alive() const { return all_alive_; }
+  // Whether it was made. Requires: make_once, and kDone.
+  bool was_made() const { return was_made_; }
 
  private:
   enum class Leases : std::uint8_t { kEnd, kRenew, kLook };
@@ -84,6 +93,9 @@ class Amendment {
   LifeCode life_ = 0;
   Micros now_ = 0;
   bool all_alive_ = true;
+  std::string mark_;  // empty: whoever repeats it makes it again
+  Micros until_ = 0;
+  bool was_made_ = false;
 };
 
 }  // namespace weir::store

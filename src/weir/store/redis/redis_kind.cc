@@ -19,9 +19,39 @@ SlotId id_of(std::string text, const std::vector<RedisKind::KeptSlot>& taken) {
   }
 }
 
-RedisKind::Variant variant_of(const limit::Limit& limit, SlotId id) {
-  RedisKind::Variant variant{
-      .limit = in_microseconds(limit), .ticks = ticks_per_micro(limit), .head = {}, .list = {}};
+// Whether what was taken of it can be spent later: a log and a line want to know when, a place is somebody's, and
+// what is settled when the answer comes is asked for in any case.
+bool can_be_held(const limit::Limit& limit) {
+  const auto has_no_debt = []<class Algorithm>(const Algorithm& algorithm) {
+    if constexpr (requires { algorithm.numbers().debt; }) return algorithm.numbers().debt == 0;
+    return true;
+  };
+  const bool timeless = limit.holds<limit::TokenBucket>() || limit.holds<limit::FixedWindow>() ||
+                        limit.holds<limit::SlidingWindow>() || limit.holds<limit::CalendarQuota>();
+  return timeless && std::visit(has_no_debt, limit.algorithm());
+}
+
+// How much one gateway may hold of a limit: so little that half of it always stays with the others, and nothing of
+// what is small. None of a bucket that would then be too small for a request.
+limit::Cost lease_of(const limit::Limit& limit, limit::Cost largest_cost, const Leasing& leasing) {
+  if (!can_be_held(limit) || limit.capacity() < 4 * leasing.gateways) return 0;
+  const limit::Cost lease = std::min(leasing.max, limit.capacity() / (2 * leasing.gateways));
+  const limit::Cost left = limit.capacity() - lease * leasing.gateways;
+  return limit.holds<limit::TokenBucket>() && left < largest_cost ? 0 : lease;
+}
+
+// The bucket without what is kept in reserve. Requires: lease is what lease_of says.
+limit::Limit without_reserve(const limit::Limit& limit, limit::Cost lease, const Leasing& leasing) {
+  const auto* bucket = std::get_if<limit::TokenBucket>(&limit.algorithm());
+  return bucket == nullptr ? limit : limit::Limit(bucket->with_capacity(limit.capacity() - lease * leasing.gateways));
+}
+
+RedisKind::Variant variant_of(const limit::Limit& limit, SlotId id, limit::Cost lease, const Leasing& leasing) {
+  RedisKind::Variant variant{.limit = in_microseconds(without_reserve(limit, lease, leasing)),
+                             .ticks = ticks_per_micro(limit),
+                             .head = {},
+                             .list = {},
+                             .lease = lease};
   variant.form = form_of(variant.limit);
   if (has_list(variant.form)) variant.list = list_name(id, variant.form);
   variant.life = life_code(life_seconds(variant.limit));
@@ -31,13 +61,15 @@ RedisKind::Variant variant_of(const limit::Limit& limit, SlotId id) {
 
 }  // namespace
 
-RedisKind::RedisKind(const Layout& layout) {
+RedisKind::RedisKind(const Layout& layout, const Leasing& leasing) : gateways_(leasing.gateways) {
   static std::atomic<std::uint64_t> numbers{0};
   number_ = ++numbers;
   for (const Slot& slot : layout.slots) {
     const SlotId id = id_of(layout.kind + '\n' + slot.identity, slots_);
     KeptSlot kept{.id = id, .variants = {}};
-    for (const limit::Limit& limit : slot.variants) kept.variants.push_back(variant_of(limit, id));
+    for (const limit::Limit& limit : slot.variants) {
+      kept.variants.push_back(variant_of(limit, id, lease_of(limit, slot.largest_cost, leasing), leasing));
+    }
     slots_.push_back(std::move(kept));
   }
 }

@@ -2,9 +2,14 @@
 //
 // A layout (store/account.h) as accounts in Redis have it: which name and which head each slot has. Compiled once for
 // a configuration. Thread safety: immutable.
+//
+// Where gateways may take tokens in advance ("bundles", bundles.h) a bucket keeps as many in reserve as all of them
+// together can hold: what is held now and spent later comes on top of what the bucket gives then. A window needs no
+// reserve, since what was taken is spent in the same window.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,31 +18,40 @@
 
 namespace weir::store {
 
-class RedisKind {
+// What all gateways may take in advance.
+struct Leasing {
+  limit::Cost max = 0;       // tokens that one of them may hold of a limit; 0: none
+  limit::Cost gateways = 1;  // how many there are
+};
+
+class RedisKind : public std::enable_shared_from_this<RedisKind> {
  public:
   struct Variant {
-    limit::Limit limit;      // in microseconds
+    limit::Limit limit;      // in microseconds, without the reserve
     std::int64_t ticks = 1;  // of the layout's limit in a microsecond
     Form form = Form::kBucket;
     LifeCode life = 0;
-    std::string head;  // empty: it depends on the subject
-    std::string list;  // what the name of its list has behind the account's; empty: it has none
+    std::string head;       // empty: it depends on the subject
+    std::string list;       // what the name of its list has behind the account's; empty: it has none
+    limit::Cost lease = 0;  // tokens that one gateway may hold; 0: none
   };
   struct KeptSlot {
     SlotId id = 0;
     std::vector<Variant> variants;
   };
 
-  explicit RedisKind(const Layout& layout);
+  explicit RedisKind(const Layout& layout, const Leasing& leasing = {});
 
   const KeptSlot& slot(std::size_t index) const { return slots_[index]; }
   const std::vector<KeptSlot>& slots() const { return slots_; }
+  limit::Cost gateways() const { return gateways_; }
   // No other one in this process has it: accounts of several kinds can have one name.
   std::uint64_t number() const { return number_; }
   const Variant& variant(const Charge& charge) const { return slots_[charge.slot].variants[charge.variant]; }
 
  private:
   std::vector<KeptSlot> slots_;
+  limit::Cost gateways_;
   std::uint64_t number_;
 };
 

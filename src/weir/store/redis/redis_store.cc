@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/store/redis/redis_store.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -94,6 +96,7 @@ struct RedisStore::Group {
   Acquisition acquisition;
   limit::Call call;
   std::uint32_t wanted = 1;
+  Bundles::Bundle* bundle = nullptr;  // what is granted beyond that is for it
   std::vector<Member*> others;
   bool decided = false;
 };
@@ -138,6 +141,10 @@ void RedisStore::notify() {
 
 io::Task<Asked> RedisStore::acquire(Account account, std::span<const Charge> charges, const limit::Call& call,
                                     std::span<limit::Outcome> outcomes, Instant until) {
+  if (has_ahead(account, charges)) {
+    spend_ahead(account, charges, outcomes);
+    co_return Asked::kAdmitted;
+  }
   if (client_.loop().now() >= until) co_return Asked::kFailed;
   const limit::Call own = in_micros(call);
   if (clock_ == Clock::kGateway &&
@@ -164,19 +171,33 @@ io::Task<Asked> RedisStore::acquire(Account account, std::span<const Charge> cha
       co_return member.asked;
     }
   }
-  co_await ask(*group, until);
+  co_await ask(*group, account, charges, until);
   group->tell(member);
   for (Group::Member* other : group->others) group->tell(*other);
+  if (group->bundle != nullptr) {
+    if (group->decided) {
+      bundles_.keep(*group->bundle, std::move(group->acquisition), outcomes, client_.loop().now());
+    } else {
+      bundles_.keep_nothing(*group->bundle);
+    }
+  }
   if (member.asked == Asked::kRefused && changes_of(account.name) == changes)
     remember(account, charges, call, outcomes);
   for (const Group::Member* other : std::exchange(group->others, {})) other->waiting.resume();
   co_return member.asked;
 }
 
-io::Task<void> RedisStore::ask(Group& group, Instant until) {
+io::Task<void> RedisStore::ask(Group& group, Account account, std::span<const Charge> charges, Instant until) {
   Acquisition& acquisition = group.acquisition;
+  Acquisition::Wanted wanted{.now = group.wanted};
+  if (Bundles::Bundle* bundle = bundles_.find_or_add(account.name, account.kind, charges)) {
+    wanted.ahead = bundles_.ask(*bundle, group.wanted, client_.loop().now());
+    wanted.parts = 2 * bundles_.holders(account.kind);
+    if (wanted.ahead > 0) group.bundle = bundle;
+    sweep_later();
+  }
   const auto make = [&](const Acquisition::Script& script) {
-    return acquisition.command(script, group.wanted, script_now(group.call));
+    return acquisition.command(script, wanted, script_now(group.call));
   };
   for (int round = 0; round < kMostRounds; ++round) {
     const redis::Answer answer = co_await run(acquire_script(), acquisition.name(), make, until);
@@ -189,6 +210,48 @@ io::Task<void> RedisStore::ask(Group& group, Instant until) {
       co_return;
     }
   }
+}
+
+void RedisStore::sweep_later() {
+  if (!sweep_.is_set()) sweep_.set(client_.loop().now() + Bundles::kSweep);
+}
+
+void RedisStore::sweep() {
+  give_back(bundles_.sweep(client_.loop().now()));
+  if (!bundles_.is_empty()) sweep_later();
+}
+
+void RedisStore::begin_anew() {
+  refusals_.clear();
+  give_back(bundles_.end_all(client_.loop().now()));
+}
+
+void RedisStore::close() {
+  bundles_.close();
+  give_back(bundles_.end_all(client_.loop().now()));
+}
+
+void RedisStore::give_back(std::vector<Bundles::Rest> rests) {
+  const redis::Client::OneWrite one_write(client_);
+  for (Bundles::Rest& rest : rests) give_back(std::move(rest));
+}
+
+io::Detached RedisStore::give_back(Bundles::Rest rest) {
+  refusals_.forget(rest.account);
+  ++changes_of(rest.account);
+  const limit::Call call = in_micros(
+      {.now = 0, .wall = client_.loop().wall().time_since_epoch().count(), .phase = rest.phase, .lease = {}});
+  Amendment amendment(*rest.kind, rest.account, rest.adjustments, call);
+  amendment.make_once(fmt::format("{:016x}{:x}", mark_prefix_, ++marks_), rest.until);
+  const auto make = [&](const Acquisition::Script& script) { return amendment.command(script, script_now(call)); };
+  const Instant until = deadline();
+  const redis::Answer answer = co_await run(adjust_script(), rest.account, make, until);
+  auto how = Bundles::Returned::kUnknown;
+  if (answer.answered()) {
+    const bool made = amendment.read(answer.reply.view()) == Amendment::Told::kDone && amendment.was_made();
+    how = made ? Bundles::Returned::kDone : Bundles::Returned::kLost;
+  }
+  bundles_.returned(std::move(rest), how);
 }
 
 // Not what a lease refuses: a place may become free at any moment.

@@ -5,6 +5,9 @@
 // two things: everything takes time and can fail, and there is one clock, by default that of the server, for windows
 // and buckets alike.
 //
+// Of accounts that are asked about often a gateway may take something in advance, where the configuration allows it
+// (bundles.h); that is spent before anything is asked.
+//
 // Equal questions about an account that come in one turn of the loop are asked as one ("so many wanted, so many
 // granted"), which is the same as one after the other. All questions of a turn leave in one write per server.
 //
@@ -32,6 +35,7 @@
 #include "weir/store/account.h"
 #include "weir/store/redis/acquisition.h"
 #include "weir/store/redis/amendment.h"
+#include "weir/store/redis/bundles.h"
 #include "weir/store/redis/redis_kind.h"
 #include "weir/store/redis/refusals.h"
 
@@ -53,8 +57,13 @@ class RedisStore final : private io::Observer {
   };
 
   // `client` outlives the store; its nodes are to load scripts().
-  RedisStore(redis::Client& client, nanoseconds budget, Clock clock)
-      : client_(client), budget_(budget), clock_(clock) {}
+  // `workers`: stores of this gateway, this one included.
+  RedisStore(redis::Client& client, nanoseconds budget, Clock clock, std::uint32_t workers = 1)
+      : client_(client),
+        budget_(budget),
+        clock_(clock),
+        bundles_(workers),
+        sweep_(client.loop().timers(), sweeper_) {}
 
   static const std::vector<const redis::Script*>& scripts();
 
@@ -70,8 +79,21 @@ class RedisStore final : private io::Observer {
               std::span<limit::Outcome> outcomes) {
     return refusals_.recall(account.name, account.kind.number(), charges, call.now, outcomes);
   }
-  // Other limits are in force: what was refused by the old ones counts no more.
-  void forget_refusals() { refusals_.clear(); }
+  // Whether that has been taken in advance.
+  bool has_ahead(Account account, std::span<const Charge> charges) {
+    const Bundles::Bundle* bundle = bundles_.find(account.name, account.kind, charges);
+    return bundle != nullptr && Bundles::can_spend(*bundle, client_.loop().now());
+  }
+  // Requires: has_ahead.
+  void spend_ahead(Account account, std::span<const Charge> charges, std::span<limit::Outcome> outcomes) {
+    bundles_.spend(*bundles_.find(account.name, account.kind, charges), client_.loop().now(), outcomes);
+  }
+  const Bundles::Counters& ahead() const { return bundles_.counters(); }
+
+  // Other limits are in force: what was refused by the old ones counts no more, and what was taken of them goes back.
+  void begin_anew();
+  // Nothing is taken in advance any more, and all of it goes back. It has when ahead().held() is 0.
+  void close();
 
   // Until when a decision that begins now may take, whatever it asks.
   Instant deadline() const { return client_.loop().now() + budget_; }
@@ -90,8 +112,21 @@ class RedisStore final : private io::Observer {
   class EndOfTurn;
   class Share;
 
+  class Sweeper final : public io::Observer {
+   public:
+    explicit Sweeper(RedisStore& store) : store_(store) {}
+    void notify() override { store_.sweep(); }
+
+   private:
+    RedisStore& store_;
+  };
+
   void notify() override;  // the turn ends: whoever gathers has all that it will get
-  io::Task<void> ask(Group& group, Instant until);
+  io::Task<void> ask(Group& group, Account account, std::span<const Charge> charges, Instant until);
+  void sweep();
+  void sweep_later();
+  void give_back(std::vector<Bundles::Rest> rests);
+  io::Detached give_back(Bundles::Rest rest);
   limit::Call in_micros(limit::Call call) const;
   void remember(Account account, std::span<const Charge> charges, const limit::Call& call,
                 std::span<const limit::Outcome> outcomes);
@@ -109,6 +144,11 @@ class RedisStore final : private io::Observer {
   nanoseconds budget_;
   Clock clock_;
   Refusals refusals_;
+  Bundles bundles_;
+  Sweeper sweeper_{*this};
+  io::Timer sweep_;
+  const std::uint64_t mark_prefix_ = FingerprintKey::random().words[0];  // workers and processes differ
+  std::uint64_t marks_ = 0;
   // That may have made room, by the account's hash: what was asked before them is not remembered.
   std::array<std::uint32_t, 256> changes_{};
   std::optional<Micros> ahead_;                                        // of the gateway's clock before the server's

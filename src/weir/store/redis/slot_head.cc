@@ -79,19 +79,6 @@ Rate in_microseconds(std::int64_t count, std::int64_t period, std::int64_t ticks
   return {scaled / shared, micros / shared};
 }
 
-// No limit is made with a period below a millisecond, which a reduced fraction may have: the same rate with one of a
-// millisecond at least.
-template <class Numbers>
-Numbers widened(Numbers numbers) {
-  constexpr std::int64_t kLeast = kMicrosPerSecond / 1000;
-  if (numbers.period <= 0 || numbers.period >= kLeast) return numbers;
-  const std::int64_t factor = (kLeast + numbers.period - 1) / numbers.period;
-  if (numbers.count > limit::kMaxUnits / factor) return numbers;
-  numbers.count *= factor;
-  numbers.period *= factor;
-  return numbers;
-}
-
 limit::WindowNumbers in_microseconds(limit::WindowNumbers numbers, std::int64_t ticks) {
   numbers.alignment.window /= ticks;
   numbers.alignment.offset /= ticks;
@@ -148,7 +135,7 @@ std::optional<Limit> read_limit(char letter, NumberReader& reader) {
       numbers.period = reader.next();
       numbers.capacity = reader.next();
       if (!reader.at_end()) numbers.debt = reader.next();
-      return made(TokenBucket::create(widened(numbers)));
+      return made(TokenBucket::create(limit::widened(numbers)));
     }
     case kQueue: {
       LeakyBucket::Numbers numbers{.ticks_per_second = kMicrosPerSecond};
@@ -156,7 +143,7 @@ std::optional<Limit> read_limit(char letter, NumberReader& reader) {
       numbers.period = reader.next();
       numbers.queue = reader.next();
       numbers.undelayed = reader.next();
-      return made(LeakyBucket::create(widened(numbers)));
+      return made(LeakyBucket::create(limit::widened(numbers)));
     }
     case kFixedWindow:
       return made(FixedWindow::create(read_window(reader)));
@@ -254,7 +241,7 @@ Limit in_microseconds(const Limit& limit) {
   const auto convert = [&]<class A>(const A& algorithm) -> Limit {
     auto numbers = algorithm.numbers();
     if constexpr (std::is_same_v<A, TokenBucket> || std::is_same_v<A, LeakyBucket>) {
-      const Rate rate = widened(in_microseconds(numbers.count, numbers.period, ticks));
+      const Rate rate = in_microseconds(numbers.count, numbers.period, ticks);
       numbers.count = rate.count;
       numbers.period = rate.period;
     } else if constexpr (std::is_same_v<A, FixedWindow> || std::is_same_v<A, SlidingWindow>) {
@@ -265,6 +252,7 @@ Limit in_microseconds(const Limit& limit) {
       numbers.lease /= ticks;
     }
     numbers.ticks_per_second = kMicrosPerSecond;
+    if constexpr (requires { numbers.count; }) numbers = limit::widened(numbers);
     if constexpr (std::is_same_v<A, CalendarQuota>) {
       return or_same(A::create(numbers, algorithm.calendar()), limit);
     } else {

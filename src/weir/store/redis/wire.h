@@ -94,5 +94,6 @@ inline bool same_algorithm(const limit::Limit& a, const limit::Limit& b) {
 // What scripts answer in place of a count.
 constexpr std::int32_t kOtherNumbers = -1;
 constexpr std::int32_t kOtherPeriod = -2;
+constexpr std::int32_t kTooLate = -3;
 
 }  // namespace weir::store

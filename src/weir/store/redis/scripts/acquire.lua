@@ -1,5 +1,6 @@
 -- Decides `wanted` equal requests on one account, one after the other, each of them by all of its limits or not at
--- all, and writes what the admitted ones take in one SET. A refusal writes nothing, nor does a cost of 0.
+-- all, and writes what the admitted ones take in one SET. A refusal writes nothing, nor does a cost of 0. When all of
+-- them are admitted, more may be granted ahead.
 --
 -- KEYS[1]  the account, a string: I2 life, per slot: B size of its head + 64 * its doubles, head (the bytes that name
 --          the slot and its numbers, the first four are the slot's name); B 0; then the states of the slots:
@@ -26,6 +27,7 @@
 --          flags: 1 the cost is above 0; 2 there follow: B size + head, B size + state that are there, B size + the
 --          state that this means to this charge; 4 that state is kept when this charge itself is refused
 -- ARGV[2]  the seconds that `life` stands for
+-- ARGV[3]  if there, packed: I4 ahead, I4 parts; grants up to so many more, one part of those that still fit
 -- reply    packed: i4 granted, d now, I4 size + the account as it was, and for each log and each set of leases
 --            log: d used, d newest, d entered at, d end of its first unit, d end of what is in the way
 --            leases: d held, d last end, d 1 if this one is held already
@@ -69,15 +71,25 @@ if plain > 0 then
     end
   end
   if fits then
-    local granted = 0
-    while granted < wanted and debt + cost <= limit and debt2 + cost2 <= limit2 do
-      granted, debt, debt2 = granted + 1, debt + cost, debt2 + cost2
+    local granted = (limit - debt) / cost
+    if plain == 2 then
+      local fit = (limit2 - debt2) / cost2
+      if fit < granted then granted = fit end
+    end
+    if granted < wanted then
+      granted = granted > 0 and granted - granted % 1 or 0
+    elseif ARGV[3] then
+      local ahead, parts = unpack('<I4I4', ARGV[3])
+      local more = (granted - wanted) / parts
+      granted = wanted + (more < ahead and more - more % 1 or ahead)
+    else
+      granted = wanted
     end
     if granted > 0 then
       if plain == 1 then
-        begin = begin .. pack('<d', now + debt)
+        begin = begin .. pack('<d', now + debt + granted * cost)
       else
-        begin = begin .. pack('<dd', now + debt, now + debt2)
+        begin = begin .. pack('<dd', now + debt + granted * cost, now + debt2 + granted * cost2)
       end
       call('SETEX', key, ARGV[2], begin)
     end
@@ -313,68 +325,83 @@ if lists then
 end
 
 -- previous * left <= room * window where the products are above 2^53: compared as continued fractions.
-local fraction
-local granted = 0
-while granted < wanted do
-  local fits = true
+local function is_at_most(a, b, x, y)  -- a/b <= x/y
+  local sign = true
+  while true do
+    local ra, rx = math.fmod(a, b), math.fmod(x, y)
+    local qa, qx = (a - ra) / b, (x - rx) / y
+    if qa ~= qx then return (qa < qx) == sign end
+    if ra == 0 then return sign or rx == 0 end
+    if rx == 0 then return not sign end
+    a, b, x, y, sign = b, ra, y, rx, not sign
+  end
+end
+
+-- The debt of a bucket by fractions after a charge of it n times. In two parts, since products stay below 2^53 so.
+local function debt_after(c, n)
+  local low = n % 4096
+  local part = (n - low) / 4096 * c.cost_rest
+  local rest = part % c.count
+  local whole = (part - rest) / c.count * 4096
+  part = rest * 4096 + low * c.cost_rest + c.b
+  rest = part % c.count
+  return c.a + n * c.cost + whole + (part - rest) / c.count, rest
+end
+
+-- Whether a charge fits n times.
+local function fits(c, n)
+  local k, cost = c.kind, n * c.cost
+  if k == 1 then return c.a + cost <= c.limit end
+  if k == 2 then
+    local whole, rest = debt_after(c, n)
+    return whole < c.limit or whole == c.limit and rest <= c.limit_rest
+  end
+  if k == 3 then return c.b + cost <= c.limit end
+  if k == 5 then return c.c + cost <= c.limit end
+  if k > 5 then return c.known or cost <= c.limit - c.a end
+  local room = c.limit - c.c - cost
+  if room < 0 then return false end
+  local faded, allowed = c.b * c.left, room * c.window
+  if faded < 9007199254740992 and allowed < 9007199254740992 then return faded <= allowed end
+  return is_at_most(c.b, c.window, room, c.left)
+end
+
+-- How often all charges fit, if not more often than `most`.
+local function how_often(most)
+  local fit = most
   for i = 1, count do
     local c = charges[i]
-    local k = c.kind
-    local ok
-    if k == 1 then
-      ok = c.a + c.cost <= c.limit
-    elseif k == 2 then
-      local whole, rest = c.a + c.cost, c.b + c.cost_rest
-      if rest >= c.count then whole, rest = whole + 1, rest - c.count end
-      ok = whole < c.limit or whole == c.limit and rest <= c.limit_rest
-    elseif k == 3 then
-      ok = c.b + c.cost <= c.limit
-    elseif k == 4 then
-      local room = c.limit - c.c - c.cost
-      local faded, allowed = c.b * c.left, room * c.window
-      if room < 0 then
-        ok = false
-      elseif faded < 9007199254740992 and allowed < 9007199254740992 then
-        ok = faded <= allowed
-      else
-        fraction = fraction or function(a, b, x, y)  -- a/b <= x/y
-          local sign = true
-          while true do
-            local ra, rx = math.fmod(a, b), math.fmod(x, y)
-            local qa, qx = (a - ra) / b, (x - rx) / y
-            if qa ~= qx then return (qa < qx) == sign end
-            if ra == 0 then return sign or rx == 0 end
-            if rx == 0 then return not sign end
-            a, b, x, y, sign = b, ra, y, rx, not sign
-          end
-        end
-        ok = fraction(c.b, c.window, room, c.left)
+    if not fits(c, fit) then
+      local low, high = 0, fit  -- it fits low times, and not high times
+      while high - low > 1 do
+        local middle = math.floor((low + high) / 2)
+        if fits(c, middle) then low = middle else high = middle end
       end
-    elseif k == 5 then
-      ok = c.c + c.cost <= c.limit
-    else
-      ok = c.known or c.cost <= c.limit - c.a
+      fit = low
     end
-    if not ok then fits, c.refuses = false, true end
   end
-  if not fits then break end
-  if not takes then
-    granted = wanted
-    break
-  end
-  granted = granted + 1
+  return fit
+end
+
+local granted = how_often(wanted)
+if granted < wanted then
+  for i = 1, count do charges[i].refuses = not fits(charges[i], granted + 1) end
+elseif ARGV[3] then
+  local ahead, parts = unpack('<I4I4', ARGV[3])
+  granted = wanted + math.floor((how_often(wanted + ahead * parts) - wanted) / parts)
+end
+if takes then
   for i = 1, count do
     local c = charges[i]
     local k = c.kind
     if k == 1 then
-      c.a = c.a + c.cost
+      c.a = c.a + granted * c.cost
     elseif k == 2 then
-      c.a, c.b = c.a + c.cost, c.b + c.cost_rest
-      if c.b >= c.count then c.a, c.b = c.a + 1, c.b - c.count end
+      c.a, c.b = debt_after(c, granted)
     elseif k == 3 then
-      c.b = c.b + c.cost
+      c.b = c.b + granted * c.cost
     elseif k < 6 then
-      c.c = c.c + c.cost
+      c.c = c.c + granted * c.cost
     end
   end
 end

@@ -12,11 +12,13 @@
 --            5 calendar quota       d by, d at, d most, d start, d end
 --            6 log                  d by, d at, d window, d most, d limit, B key
 --            7 leases               d 0 ends, 1 renews, 2 looks; d cost, d time, d least, B key, c16 id
+-- ARGV[2]  if there: the changes are made once, whatever repeats this, and not after ARGV[2]; the last of KEYS, which no
+--          change names, says whether they were
 -- reply    packed: i4 0, d now, I4 size + the account afterwards, and for each log and each set of leases
 --            log: d used, d newest, d 0, d end of the unit
 --            that has to go for one more, d 0;  leases: d held, d last end,
 --            d 1 if this one was alive
---          or -1 and -2 as in acquire.lua: then nothing is changed
+--          or -1 and -2 as in acquire.lua, or -3 where it is too late or has been made: then nothing is changed
 local key, arg = KEYS[1], ARGV[1]
 local call, unpack, pack, byte, sub = redis.call, struct.unpack, struct.pack, string.byte, string.sub
 local kJump = 60000000
@@ -29,6 +31,9 @@ if now == 0 then
 end
 
 local function answer(done) return pack('<i4dI4', done, now, #record) .. record end
+
+local once = ARGV[2] and KEYS[#KEYS]
+if once and (now > tonumber(ARGV[2]) or call('EXISTS', once) == 1) then return answer(-3) end
 
 local slots, heads_at, states_at = {}, {}, {}
 if #record > 0 then
@@ -147,61 +152,63 @@ for i = 1, count do
   end
 end
 
--- The log as a list; its first entry stands before the first that counts.
-local function entries_of(log)
-  local text, all = call('GET', log) or '', {}
-  for p = 1, #text, 16 do
-    local when, total = unpack('<dd', text, p)
-    all[#all + 1] = {when, total}
-  end
-  if #all == 0 then all[1] = {0, 0} end
-  return all
-end
-
-local function write_log(log, all, window)
-  local pieces = {}
-  for i = 1, #all do pieces[i] = pack('<dd', all[i][1], all[i][2]) end
-  call('SET', log, table.concat(pieces), 'PX', math.max(10000, math.ceil(window / 500)))
-end
-
+-- Reads and writes no more of a log than what is behind the change.
 local function change_log(c)
   local by, when, window, most, limit, log = c.n[3], c.n[4], c.n[5], c.n[6], c.n[7], KEYS[c.n[8]]
-  local all = entries_of(log)
-  local newest = all[#all][1]
+  local entries = call('STRLEN', log) / 16
+  local function entry(i) return unpack('<dd', call('GETRANGE', log, i * 16, i * 16 + 15)) end
+  local function find(low, instant, total)  -- the first of them that is not before the instant, or has the total
+    local high = entries
+    while low < high do
+      local middle = math.floor((low + high) / 2)
+      local at, sum = entry(middle)
+      if instant and at >= instant or total and sum >= total then high = middle else low = middle + 1 end
+    end
+    return low
+  end
+
+  local newest, total, before = 0, 0, 0
+  if entries > 0 then newest, total = entry(entries - 1) end
   local shift = newest - now > kJump and newest - now or 0
   local entered = math.max(now, newest - shift)
-  local begin = #all + 1
-  while begin > 2 and all[begin - 1][1] - shift > entered - window do begin = begin - 1 end
-  local function used() return all[#all][2] - all[begin - 1][2] end
+  local begin = find(1, entered - window + shift + 1)
+  if entries > 0 then before = select(2, entry(begin - 1)) end
 
-  local spot = begin
-  while spot <= #all and all[spot][1] - shift < when do spot = spot + 1 end
+  local spot = find(begin, when + shift)
   local counts = when <= entered and when > entered - window
-  local found = counts and spot <= #all and all[spot][1] - shift == when
+  local previous, at, sum = 0, nil, 0
+  if entries > 0 then previous = select(2, entry(spot - 1)) end
+  if spot < entries then at, sum = entry(spot) end
+  local found = counts and at == when + shift
   local amount = 0
   if by < 0 and found then
-    amount = -math.min(-by, all[spot][2] - all[spot - 1][2])
-  elseif by > 0 and counts then
-    amount = math.max(0, math.min(by, most - used()))
-    if amount > 0 and not found then
-      if shift > 0 then amount = 0 else table.insert(all, spot, {when, all[spot - 1][2]}) end
-    end
+    amount = -math.min(-by, sum - previous)
+  elseif by > 0 and counts and (found or shift == 0) then
+    amount = math.max(0, math.min(by, most - (total - before)))
   end
   if amount ~= 0 then
-    for i = spot, #all do all[i][2] = all[i][2] + amount end
-    if all[spot][2] == all[spot - 1][2] then table.remove(all, spot) end
-    write_log(log, all, window)
+    local pieces, tail = {}, call('GETRANGE', log, spot * 16, -1)
+    local gone = found and sum + amount == previous
+    if not found then pieces[1] = pack('<dd', when, previous + amount) end
+    for p = gone and 17 or 1, #tail, 16 do
+      local instant, running = unpack('<dd', tail, p)
+      pieces[#pieces + 1] = pack('<dd', instant, running + amount)
+    end
+    local fresh = table.concat(pieces)
+    if found and not gone then
+      call('SETRANGE', log, spot * 16, fresh)
+    else
+      call('SET', log, (entries > 0 and call('GETRANGE', log, 0, spot * 16 - 1) or pack('<dd', 0, 0)) .. fresh)
+    end
+    call('PEXPIRE', log, math.max(10000, math.ceil(window / 500)))
+    entries = math.max(entries, 1) + (gone and -1 or found and 0 or 1)
     if not c.slot then c.after = {} end
   end
 
-  local sum, first = used(), 0
-  if sum > 0 then
-    local total = all[begin - 1][2] + math.max(1, sum - limit + 1)
-    local i = begin
-    while all[i][2] < total do i = i + 1 end
-    first = all[i][1] - shift + window
-  end
-  return pack('<ddddd', sum, sum > 0 and all[#all][1] - shift or 0, entered, first, 0)
+  local used = total + amount - before
+  if used == 0 then return pack('<ddddd', 0, 0, entered, 0, 0) end
+  local first = entry(find(begin, nil, before + math.max(1, used - limit + 1)))
+  return pack('<ddddd', used, entry(entries - 1) - shift, entered, first - shift + window, 0)
 end
 
 local function change_leases(c)
@@ -255,6 +262,7 @@ for i = 1, count do
     changed = true
   end
 end
+if once then call('SET', once, '', 'EX', 10) end
 if changed then
   local pieces, states = {pack('<I2', life)}, {}
   local function add(c)

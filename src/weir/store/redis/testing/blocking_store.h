@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: a RedisStore on a loop of its own thread, whose calls wait for the answer.
+// For tests: a RedisStore on a loop of its own thread, whose calls wait for the answer; and a clock for several.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <optional>
@@ -17,11 +19,25 @@
 
 namespace weir::store::testing {
 
+// Stands still until it is told to move. Thread safe.
+class SteppedClock final : public Clock {
+ public:
+  Instant now() const override { return Instant{} + nanoseconds(now_.load()); }
+  WallTime wall() const override { return WallTime{} + nanoseconds(kBegin + now_.load()); }
+  void advance(nanoseconds by) { now_ += by.count(); }
+
+ private:
+  static constexpr std::int64_t kBegin = 1'796'000'000'000'000'000;
+  std::atomic<std::int64_t> now_{3'600'000'000'000};
+};
+
 class BlockingStore {
  public:
+  // `time`: another clock than the machine's; outlives the store.
   BlockingStore(std::vector<redis::Address> seeds, RedisStore::Clock clock,
-                nanoseconds budget = std::chrono::seconds(10))
-      : settings_{.seeds = std::move(seeds),
+                nanoseconds budget = std::chrono::seconds(10), const Clock* time = nullptr)
+      : clock_(time == nullptr ? system_ : *time),
+        settings_{.seeds = std::move(seeds),
                   .node = {.budget = budget, .scripts = RedisStore::scripts(), .resolve = resolve}},
         loop_(clock_),
         client_(loop_, settings_, counters_),
@@ -67,6 +83,23 @@ class BlockingStore {
   bool reset(const RedisKind& kind, std::string_view name) {
     return wait(false, [&] { return store_.reset({kind, name}); });
   }
+  // Timers that are due by now are handled.
+  void turn() {
+    for (int i = 0; i < 2; ++i) {
+      std::promise<void> done;
+      loop_.post([&done] { done.set_value(); });
+      done.get_future().wait();
+    }
+  }
+  void begin_anew() {
+    loop_.post([this] { store_.begin_anew(); });
+    turn();
+  }
+  void close() {
+    loop_.post([this] { store_.close(); });
+    turn();
+  }
+  const Bundles::Counters& ahead() const { return store_.ahead(); }
   const redis::Counters& counters() const { return counters_; }
   WallTime wall() const { return clock_.wall(); }
 
@@ -95,7 +128,8 @@ class BlockingStore {
     promise.set_value(co_await start());
   }
 
-  SystemClock clock_;
+  SystemClock system_;
+  const Clock& clock_;
   redis::Counters counters_;
   redis::ClientSettings settings_;
   io::EventLoop loop_;
