@@ -7,6 +7,7 @@
 // Reads the CPU time of the watched processes itself, at the first and the last instant of the measured interval.
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "answer.h"
@@ -76,7 +78,7 @@ class Load {
     for (Connection& connection : connections_) send_request(connection, Clock::now());
     flush();
     turn_until(Clock::now() + options_.warmup);
-    histogram_ = {};
+    warmup_answers_ = std::exchange(histogram_, {}).count();
     statuses_ = {};
     busy_ = {};
     const CpuTimes before = cpu_times_of(options_.watched);
@@ -122,10 +124,10 @@ class Load {
                          time.running, time.waiting);
     }
     return fmt::format(
-        R"({{"connections":{},"seconds":{:.6f},"answers":{},"classes":{{{}}},"statuses":{{{}}},"latency_us":{},)"
-        R"("busy_ns":{{"load":{},"origin":{}}},"cpu":{{{}}},"errors":{}}})",
-        connections_.size(), std::chrono::duration<double>(elapsed_).count(), histogram_.count(), classes, statuses,
-        latency_json(), busy_.load.count(), busy_.origin.count(), cpu, errors_json());
+        R"({{"connections":{},"seconds":{:.6f},"warmup_answers":{},"answers":{},"classes":{{{}}},"statuses":{{{}}},)"
+        R"("latency_us":{},"busy_ns":{{"load":{},"origin":{}}},"cpu":{{{}}},"errors":{}}})",
+        connections_.size(), std::chrono::duration<double>(elapsed_).count(), warmup_answers_, histogram_.count(),
+        classes, statuses, latency_json(), busy_.load.count(), busy_.origin.count(), cpu, errors_json());
   }
 
  private:
@@ -149,7 +151,9 @@ class Load {
     const bool loaded = load_turn() > 0;
     const auto middle = Clock::now();
     if (loaded) busy_.load += middle - start;
-    if (origin_.turn() > 0) busy_.origin += Clock::now() - middle;
+    const bool served = origin_.turn() > 0;
+    if (served) busy_.origin += Clock::now() - middle;
+    if (options_.yield && !loaded && !served) sched_yield();
   }
 
   void wait_and_turn() {
@@ -201,7 +205,8 @@ class Load {
 
   void send_request(Connection& connection, Clock::time_point now) {
     connection.sent = now;
-    turn_.send(connection.fd, {.ptr = &connection}, options_.request);
+    turn_.send(connection.fd, {.ptr = &connection}, options_.requests[next_]);
+    next_ = next_ + 1 == options_.requests.size() ? 0 : next_ + 1;
   }
 
   void flush() {
@@ -242,9 +247,11 @@ class Load {
   const LoadOptions& options_;
   Origin& origin_;
   std::vector<Connection> connections_;
+  std::size_t next_ = 0;  // of the requests
   Turn turn_;
   AnswerScanner scanner_;
   Histogram histogram_;
+  std::uint64_t warmup_answers_ = 0;
   std::map<int, std::uint64_t> statuses_;
   CpuTimes cpu_;
   Busy busy_;

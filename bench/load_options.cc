@@ -46,6 +46,21 @@ std::string request_bytes(const Url& url, const std::vector<std::string>& header
   return fmt::format("GET {} HTTP/1.1\r\n{}{}\r\n", url.target, host, fields);
 }
 
+// One request for each value of {n} in the headers, all of the same length.
+std::vector<std::string> requests_bytes(const Url& url, const std::vector<std::string>& headers, int variants) {
+  const auto digits = std::to_string(variants - 1).size();
+  std::vector<std::string> requests;
+  for (int n = 0; n < variants; ++n) {
+    const std::string number = fmt::format("{:0{}}", n, digits);
+    std::vector<std::string> filled = headers;
+    for (std::string& header : filled) {
+      if (const std::size_t at = header.find("{n}"); at != std::string::npos) header.replace(at, 3, number);
+    }
+    requests.push_back(request_bytes(url, filled));
+  }
+  return requests;
+}
+
 bool add_one(Watched& watched, std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return false;
@@ -78,10 +93,13 @@ std::expected<LoadOptions, int> parse_load_options(int argc, char** argv) {
   double seconds = 3;
   double warmup = 0.5;
   double patience = 1;
+  int variants = 1;
 
-  CLI::App app("Sends the same GET on N connections, one at a time on each, and prints what came back as JSON.");
+  CLI::App app("Sends GETs on N connections, one at a time on each, and prints what came back as JSON.");
   app.add_option("--target", target, "http://127.0.0.1:PORT/PATH")->required();
   app.add_option("--header", headers, "Name:value of a request field; repeatable");
+  app.add_option("--vary", variants, "So many requests in turn: {n} in a header is the number of each, from 0")
+      ->check(CLI::Range(1, 1'000'000));
   app.add_option("--connections", options.connections, "How many")->check(CLI::Range(1, 60000));
   app.add_option("--seconds", seconds, "Measured time")->check(CLI::PositiveNumber);
   app.add_option("--warmup", warmup, "Seconds before it that do not count")->check(CLI::NonNegativeNumber);
@@ -93,6 +111,8 @@ std::expected<LoadOptions, int> parse_load_options(int argc, char** argv) {
       "--serve", options.serve,
       "Port on which to be the origin too; the load begins when standard input has a line of NAME=PID, the "
       "processes whose CPU time is reported");
+  app.add_flag("--yield", options.yield,
+               "Gives way whenever nothing is to be done: for a CPU that something else has to run on, too");
   app.add_flag("--hold", options.hold,
                "One request on each connection, then keep all open until standard input has a line or ends");
   try {
@@ -107,7 +127,7 @@ std::expected<LoadOptions, int> parse_load_options(int argc, char** argv) {
     return std::unexpected(2);
   }
   options.port = url->port;
-  options.request = request_bytes(*url, headers);
+  options.requests = requests_bytes(*url, headers, variants);
   options.warmup = from_seconds(warmup);
   options.patience = from_seconds(patience);
   options.duration = from_seconds(seconds);

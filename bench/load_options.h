@@ -9,15 +9,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cpu_time.h"
 
 namespace weir::bench {
 
 struct LoadOptions {
-  std::uint16_t port = 0;  // on 127.0.0.1
-  std::string request;     // its bytes, complete
+  std::uint16_t port = 0;             // on 127.0.0.1
+  std::vector<std::string> requests;  // their bytes, complete; sent in turn, over and over
   int connections = 64;
+  bool yield = false;  // the CPU to others whenever there is nothing to do
   std::chrono::nanoseconds warmup{};
   std::chrono::nanoseconds duration{};
   std::chrono::nanoseconds patience{};  // a request that waits longer at the end has stalled

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What bench_redis and its peers have measured: a table for each depth, one of memory, and the targets; JSON with --json.
+"""What bench_redis, its peers and redis_gateway.py have measured: a table for each depth, one of memory, one of the
+gateway, and the targets; JSON with --json.
 
 usage: redis_report.py [--json] RUNS_JSONL
 
 Every line is one run of one contender: {"contender", "depth", "us", "per_second"}, or {"contender",
-"bytes_per_account"}. The n-th run of a contender at a depth belongs to the n-th round.
+"bytes_per_account"}. The n-th run of a contender at a depth belongs to the n-th round. Those with a "scenario" are the
+gateway's (redis_gateway_report.py).
 """
 
 import json
 import sys
 from statistics import median
+
+import redis_gateway_report as gateway
 
 EMPTY = "an empty script"
 TWO_HASHES = "two hashes (HMGET, HSET, PEXPIRE)"
@@ -117,12 +121,18 @@ def main(arguments):
     with open(path, encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     rows, sizes, found = costs(lines), memory(lines), targets(lines)
+    of_gateway = gateway.rows(lines)
     if "--json" in arguments:
-        print(json.dumps({"costs": rows, "bytes_per_account": sizes, "targets": found}, indent=1, ensure_ascii=False))
+        print(json.dumps({"costs": rows, "bytes_per_account": sizes, "targets": found, "gateway": of_gateway,
+                          "gateway_targets": gateway.targets(of_gateway)}, indent=1, ensure_ascii=False))
         return
-    print_costs(rows)
-    print_memory(sizes)
-    print_targets(found, list(rounds_of(lines)))
+    if rows:
+        print_costs(rows)
+        print_memory(sizes)
+        print_targets(found, list(rounds_of(lines)))
+    if of_gateway:
+        gateway.print_rows(of_gateway)
+        gateway.print_targets(gateway.targets(of_gateway))
 
 
 if __name__ == "__main__":

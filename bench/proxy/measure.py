@@ -31,10 +31,9 @@ class Bench:
 
     def start_load(self, port, scenario, connections, *more):
         """The generator for 127.0.0.1:port. With --serve among `more` it waits to be told the proxy's pids."""
-        fields = [part for name, value in peers.FIELDS.items() for part in ("--header", f"{name}:{value}")]
         body = [] if scenario.refused else ["--expect-body", BODY]
         command = [self.load, "--target", f"http://127.0.0.1:{port}{peers.PATH}", "--connections", connections,
-                   "--expect-status", scenario.status, *fields, *body, *more]
+                   "--expect-status", scenario.status, *scenario.load_options, *body, *more]
         return self.programs.start(command, self.load_cpu, log=self.folder / "load.log", stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True)
 
@@ -51,10 +50,10 @@ class Bench:
         finally:
             self.programs.stop(load)
 
-    def run_load(self, load, pids=()):
+    def run_load(self, load, pids=(), **others):
         """The generator's report. Raises Failed when a single answer was not the expected one."""
         try:
-            output, _ = load.communicate(watched(pids), timeout=120)
+            output, _ = load.communicate(watched(pids, **others), timeout=120)
             code = load.returncode
         except subprocess.TimeoutExpired:
             output, code = "", "none"
@@ -64,8 +63,10 @@ class Bench:
         return json.loads(output)
 
 
-def watched(pids):
-    return " ".join(f"proxy={pid}" for pid in pids) + "\n"
+def watched(pids, **others):
+    """The line with which the generator begins; `others` are further processes by the name they are reported under."""
+    by_name = {"proxy": pids, **others}
+    return " ".join(f"{name}={pid}" for name, each in by_name.items() for pid in each) + "\n"
 
 
 def sample(report):

@@ -25,15 +25,32 @@ FIELDS = {  # with Host, the six fields of every request
 
 @dataclass(frozen=True)
 class Scenario:
-    """refused: a limit that one request exhausts; else limits that are evaluated and never reached."""
+    """refused: a limit that one request exhausts; else limits that are evaluated and never reached.
+
+    Only weir knows of `accounts` (so many API keys take turns) and of `redis` (what the section `store.redis` says; none:
+    it counts in memory)."""
 
     name: str
     refused: bool = False
     logs: bool = False
+    accounts: int = 1
+    redis: str = ""
 
     @property
     def status(self):
         return 429 if self.refused else 200
+
+    @property
+    def keys(self):
+        """That take turns, in their order."""
+        digits = len(str(self.accounts - 1))
+        return [KEY] if self.accounts == 1 else [f"{KEY}-{n:0{digits}}" for n in range(self.accounts)]
+
+    @property
+    def load_options(self):
+        """What the generator sends: the {n} of a field is the number of the request."""
+        fields = FIELDS if self.accounts == 1 else FIELDS | {"X-Api-Key": KEY + "-{n}"}
+        return ["--vary", self.accounts, *(part for field in fields.items() for part in ("--header", ":".join(field)))]
 
 
 PROXIED = Scenario("proxied")
@@ -48,11 +65,15 @@ class Running:
     program: object
     port: int
     pids: list
+    admin_port: int | None = None
 
 
 def _weir(binary, scenario, values, folder):
     log = folder / "weir-access.log" if scenario.logs else "off"
-    values |= {"RATE": "1/day" if scenario.refused else "500000/s", "ACCESS_LOG": log, "ADMIN_PORT": free_port()}
+    keys = dict.fromkeys([KEY, *scenario.keys])
+    values |= {"RATE": "1/day" if scenario.refused else "500000/s", "ACCESS_LOG": log, "ADMIN_PORT": free_port(),
+               "KEYS": "\n".join(f"  - {{key: {key}, partner: {key.replace(KEY, 'bench')}}}" for key in keys),
+               "REDIS": f"  redis: {scenario.redis}" if scenario.redis else ""}
     return [binary, "run", _write("weir.yaml", values, folder)]
 
 
@@ -110,13 +131,13 @@ def version(name, binary):
 
 def start(bench, name, binary, scenario, port, origin_port):
     """A fresh instance that has answered one request; a limit that is to refuse is exhausted by it."""
-    values = {"PORT": port, "ORIGIN_PORT": origin_port, "FOLDER": bench.folder, "KEY": KEY}
+    values = {"PORT": port, "ORIGIN_PORT": origin_port, "FOLDER": bench.folder}
     log = bench.folder / f"{name}.log"
     program = bench.programs.start(COMMANDS[name](binary, scenario, values, bench.folder), bench.proxy_cpu, log=log)
     status = wait_for_answer(program, port, name, log)
     if status != 200:
         raise Failed(f"{name} answered the first request with {status}\n{tail(log)}")
-    return Running(program, port, family(program.pid))
+    return Running(program, port, family(program.pid), values.get("ADMIN_PORT"))
 
 
 def wait_for_answer(program, port, name, log):

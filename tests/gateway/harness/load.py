@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Load from the tool `fate`, which tells what became of every request."""
+"""Load from the tool `fate`, which tells what became of every request, and an upstream that bears it."""
 
 import json
+import shutil
 import subprocess
+import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from .poll import eventually
+from .process import Process
 
 FATE = Path(__file__).resolve().parents[4] / "shared" / "tools" / "fate"
 
@@ -45,3 +51,31 @@ def fate(address, seconds, options=()):
         if process.poll() is None:
             process.kill()
             process.wait(10)
+
+
+class PlainOrigin:
+    """A process of its own, which keeps up with load where Origin would not, and remembers no request."""
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="weir-origin-"))
+        self.process = Process([sys.executable, Path(__file__).with_name("plain_origin.py")], self.folder / "log")
+        try:
+            eventually(lambda: self.process.output().endswith("\n"), what="the port of the upstream")
+            self.port = int(self.process.output())
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def close(self):
+        self.process.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
