@@ -148,6 +148,7 @@ TEST_F(BundlesTest, WhatIsNotSpentGoesBackWhenOtherLimitsAreInForceAndWhenTheGat
   offer(*stores[0], *kind, 50);
   stores[0]->begin_anew();
   until_nothing_is_held();
+  advance(200 * kMilli);
   offer(*stores[0], *kind, 50);
   EXPECT_EQ(held(), 50);
   stores[0]->close();
