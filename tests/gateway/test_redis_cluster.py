@@ -287,6 +287,16 @@ def test_a_cluster_with_tls_and_a_user(launch, origin):
         spread(cluster, gateway, each=1)
 
 
+def test_a_cluster_whose_nodes_announce_host_names(launch, origin):
+    announced = ("--cluster-announce-hostname", "localhost", "--cluster-preferred-endpoint-type", "hostname")
+    with RedisCluster(*announced, masters=3) as cluster:
+        assert {node[2][0] for node in cluster.nodes[0].command("CLUSTER", "SLOTS")} == {"localhost"}
+        gateway = launch(origin, limits=[limit()], store=store(cluster, "1s", seeds=cluster.urls[:1]))
+        homes, _ = spread(cluster, gateway, each=1)
+        for (key,) in homes.values():
+            assert gateway.ask("GET", "/", {"X-Key": key}).fields.get("X-RateLimit-Remaining")
+
+
 def test_a_cluster_that_comes_late(masters, launch, origin):
     for node in masters.nodes:
         node.kill()

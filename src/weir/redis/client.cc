@@ -121,7 +121,10 @@ std::vector<Address> Client::servers() const {
 
 Node& Client::node_at(const Address& address) {
   auto& known = nodes_[address.text()];
-  if (!known) known = std::make_unique<Node>(loop_, settings_.node, address, counters_, gathering_);
+  if (!known) {
+    known = std::make_unique<Node>(loop_, settings_.node, address, counters_, gathering_);
+    settings_.node.resolve(address);  // a name takes time, and a command has little
+  }
   return *known;
 }
 
