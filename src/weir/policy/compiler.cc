@@ -79,6 +79,11 @@ Settlement settlement_of(const config::Limit& limit) {
   return settlement;
 }
 
+limit::Cost largest_cost(const Rule& rule) {
+  const auto* fixed = std::get_if<limit::Cost>(&rule.cost);
+  return fixed != nullptr ? *fixed : std::get<FieldCost>(rule.cost).max;
+}
+
 }  // namespace
 
 std::uint32_t method_number(std::string_view method) {
@@ -225,7 +230,7 @@ void Compiler::add_slots(const LimitInfo& info, const Rule& rule) {
     }
     for (std::uint32_t method = 0; method < rule.spread.methods; ++method) {
       const std::string apart = rule.spread.by_method ? '\n' + std::string(method_text(method)) : "";
-      slots.push_back({identity + apart, info.variants});
+      slots.push_back({identity + apart, info.variants, largest_cost(rule)});
     }
   }
 }

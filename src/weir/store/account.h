@@ -20,6 +20,7 @@ namespace weir::store {
 struct Slot {
   std::string identity;                // stable across reloads: same text = same counter
   std::vector<limit::Limit> variants;  // at least one, at most 255
+  limit::Cost largest_cost = 1;        // of one charge
   bool operator==(const Slot&) const = default;
 };
 

@@ -25,6 +25,7 @@ class RedisKind {
   };
   struct KeptSlot {
     SlotId id = 0;
+    limit::Cost largest_cost = 1;  // of one charge
     std::vector<Variant> variants;
   };
 

@@ -19,8 +19,10 @@ namespace {
 constexpr int kMostRounds = 8;
 constexpr Micros kMostApart = kMicrosPerSecond;  // a gateway's clock from the server's
 constexpr nanoseconds kBetweenComparisons = std::chrono::seconds(1);
-// Of a refusal: what others give back is not told to this gateway.
-constexpr limit::Ticks kLongestMemory = 1'000'000'000;
+// How long a refusal is believed at most: not for ever, because news can be lost with the server that has them; and
+// shortly while there are none.
+constexpr limit::Ticks kLongestMemory = 60'000'000'000;
+constexpr limit::Ticks kLongestUntold = 1'000'000'000;
 
 const redis::Script& acquire_script() {
   static const redis::Script script(scripts::kAcquire);
@@ -197,13 +199,29 @@ void RedisStore::remember(Account account, std::span<const Charge> charges, cons
   for (std::size_t i = 0; i < charges.size(); ++i) {
     if (!outcomes[i].admitted && account.kind.variant(charges[i]).form == Form::kLeases) return;
   }
-  refusals_.remember(account.name, account.kind.number(), charges, call.now, kLongestMemory, outcomes);
+  const limit::Ticks most = told_ ? kLongestMemory : kLongestUntold;
+  refusals_.remember(account.name, account.kind.number(), charges, call.now, most, outcomes);
+}
+
+void RedisStore::set_told(bool told) {
+  told_ = told;
+  refusals_.clear();
+  for (std::uint32_t& changes : changes_) ++changes;
+}
+
+io::Task<bool> RedisStore::tell(std::string_view account, Instant until) {
+  if (channel_.empty()) co_return true;
+  const redis::Command command{"PUBLISH", channel_, account};
+  const redis::Answer answer = co_await client_.ask(account, command, until);
+  co_return answer.answered();
 }
 
 io::Task<bool> RedisStore::amend(Amendment& amendment, std::string_view name, const limit::Call& call) {
   const Instant until = deadline();
   for (int round = 0; round < kMostRounds; ++round) {
-    const auto make = [&](const Acquisition::Script& script) { return amendment.command(script, script_now(call)); };
+    const auto make = [&](const Acquisition::Script& script) {
+      return amendment.command(script, script_now(call), channel_);
+    };
     const redis::Answer answer = co_await run(adjust_script(), name, make, until);
     if (!answer.answered()) co_return false;
     switch (amendment.read(answer.reply.view())) {
@@ -212,7 +230,9 @@ io::Task<bool> RedisStore::amend(Amendment& amendment, std::string_view name, co
       case Amendment::Told::kAgain:
         break;
       case Amendment::Told::kReplace: {
-        const auto replace = [&](const Acquisition::Script& script) { return amendment.replacement(script); };
+        const auto replace = [&](const Acquisition::Script& script) {
+          return amendment.replacement(script, channel_);
+        };
         const redis::Answer replaced = co_await run(replace_script(), name, replace, until);
         if (!replaced.answered() || replaced.reply.view().is_error()) co_return false;
         amendment.replaced(replaced.reply.view().integer() == 1);
@@ -229,8 +249,7 @@ io::Task<bool> RedisStore::amend(Amendment& amendment, std::string_view name, co
 io::Task<bool> RedisStore::adjust(Account account, std::span<const Adjustment> adjustments, const limit::Call& call,
                                   std::span<limit::Outcome> outcomes) {
   const limit::Call own = in_micros(call);
-  refusals_.forget(account.name);
-  ++changes_of(account.name);
+  made_room(account.name);
   Amendment amendment(account.kind, account.name, adjustments, own);
   if (!co_await amend(amendment, account.name, own)) co_return false;
   amendment.tell(outcomes);
@@ -246,8 +265,7 @@ io::Task<std::optional<bool>> RedisStore::renew(Account account, std::span<const
 }
 
 io::Task<bool> RedisStore::reset(Account account) {
-  refusals_.forget(account.name);
-  ++changes_of(account.name);
+  made_room(account.name);
   std::vector<std::string> names{std::string(account.name)};
   for (const auto& slot : account.kind.slots()) {
     // All variants of a slot have the same algorithm.
@@ -257,7 +275,8 @@ io::Task<bool> RedisStore::reset(Account account) {
   command.add("DEL");
   for (const std::string& name : names) command.add(name);
   const redis::Answer answer = co_await client_.ask(account.name, command, deadline());
-  co_return answer.answered() && !answer.reply.view().is_error();
+  if (!answer.answered() || answer.reply.view().is_error()) co_return false;
+  co_return co_await tell(account.name, deadline());
 }
 
 }  // namespace weir::store

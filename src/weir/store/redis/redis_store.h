@@ -52,9 +52,10 @@ class RedisStore final : private io::Observer {
     kCall,     // call.wall decides, whatever it is: for tests
   };
 
-  // `client` outlives the store; its nodes are to load scripts().
-  RedisStore(redis::Client& client, nanoseconds budget, Clock clock)
-      : client_(client), budget_(budget), clock_(clock) {}
+  // `client` outlives the store; its nodes are to load scripts(). `channel`: on which stores tell each other the
+  // names of accounts to which something was given back; empty: they do not.
+  RedisStore(redis::Client& client, nanoseconds budget, Clock clock, std::string channel = {})
+      : client_(client), budget_(budget), clock_(clock), channel_(std::move(channel)) {}
 
   static const std::vector<const redis::Script*>& scripts();
 
@@ -72,6 +73,13 @@ class RedisStore final : private io::Observer {
   }
   // Other limits are in force: what was refused by the old ones counts no more.
   void forget_refusals() { refusals_.clear(); }
+  // Whether the channel is heard from now on. Something may have been missed until now.
+  void set_told(bool told);
+  // What the channel says: somebody has given something back to this account.
+  void made_room(std::string_view account) {
+    refusals_.forget(account);
+    ++changes_of(account);
+  }
 
   // Until when a decision that begins now may take, whatever it asks.
   Instant deadline() const { return client_.loop().now() + budget_; }
@@ -84,6 +92,9 @@ class RedisStore final : private io::Observer {
   // Whether all leases were alive; absent: it failed.
   io::Task<std::optional<bool>> renew(Account account, std::span<const Charge> charges, const limit::Call& call);
   io::Task<bool> reset(Account account);
+  // Tells all stores that the account has room again, for whoever has made it without this store. False: no answer
+  // came. An error is one: it must be possible to go without.
+  io::Task<bool> tell(std::string_view account, Instant until);
 
  private:
   struct Group;
@@ -108,6 +119,8 @@ class RedisStore final : private io::Observer {
   redis::Client& client_;
   nanoseconds budget_;
   Clock clock_;
+  std::string channel_;
+  bool told_ = false;  // what others give back
   Refusals refusals_;
   // That may have made room, by the account's hash: what was asked before them is not remembered.
   std::array<std::uint32_t, 256> changes_{};

@@ -3,6 +3,7 @@
 // For tests: a RedisStore on a loop of its own thread, whose calls wait for the answer.
 #pragma once
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "weir/base/clock.h"
+#include "weir/redis/subscriber.h"
 #include "weir/store/redis/redis_store.h"
 
 namespace weir::store::testing {
@@ -20,17 +22,28 @@ namespace weir::store::testing {
 class BlockingStore {
  public:
   BlockingStore(std::vector<redis::Address> seeds, RedisStore::Clock clock,
-                nanoseconds budget = std::chrono::seconds(10))
+                nanoseconds budget = std::chrono::seconds(10), const std::string& channel = {})
       : settings_{.seeds = std::move(seeds),
                   .node = {.budget = budget, .scripts = RedisStore::scripts(), .resolve = resolve}},
         loop_(clock_),
         client_(loop_, settings_, counters_),
-        store_(client_, budget, clock),
+        store_(client_, budget, clock, channel),
+        subscriber_(loop_, settings_.node, channel,
+                    {.servers = [this] { return client_.servers(); },
+                     .message = [this](std::string_view account) { store_.made_room(account); },
+                     .changed = [this](bool live) { store_.set_told(live); }},
+                    counters_),
         thread_([this] { loop_.run(); }) {
-    loop_.post([this] { client_.start(); });
+    loop_.post([this, listens = !channel.empty()] {
+      client_.start();
+      if (listens) subscriber_.start();
+    });
   }
   ~BlockingStore() {
-    loop_.post([this] { client_.shut(); });
+    loop_.post([this] {
+      subscriber_.shut();
+      client_.shut();
+    });
     loop_.stop();
     thread_.join();
   }
@@ -39,6 +52,12 @@ class BlockingStore {
                 const limit::Call& call, std::span<limit::Outcome> outcomes) {
     return wait(Asked::kFailed,
                 [&] { return store_.acquire({kind, name}, charges, call, outcomes, store_.deadline()); });
+  }
+  bool recall(const RedisKind& kind, std::string_view name, std::span<const Charge> charges, const limit::Call& call,
+              std::span<limit::Outcome> outcomes) {
+    std::promise<bool> recalled;
+    loop_.post([&] { recalled.set_value(store_.recall({kind, name}, charges, call, outcomes)); });
+    return recalled.get_future().get();
   }
   // So many equal requests in one turn of the loop, in their order.
   struct Answered {
@@ -66,6 +85,15 @@ class BlockingStore {
   }
   bool reset(const RedisKind& kind, std::string_view name) {
     return wait(false, [&] { return store_.reset({kind, name}); });
+  }
+  // Returns when `work` has begun whatever it begins.
+  void run(const std::function<void(RedisStore&)>& work) {
+    std::promise<void> done;
+    loop_.post([&] {
+      work(store_);
+      done.set_value();
+    });
+    done.get_future().wait();
   }
   const redis::Counters& counters() const { return counters_; }
   WallTime wall() const { return clock_.wall(); }
@@ -101,6 +129,7 @@ class BlockingStore {
   io::EventLoop loop_;
   redis::Client client_;
   RedisStore store_;
+  redis::Subscriber subscriber_;
   std::thread thread_;
 };
 
