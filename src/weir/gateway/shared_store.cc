@@ -68,6 +68,7 @@ Result<SharedStoreSettings> shared_store_settings(const config::Redis& redis, Re
   settings.clock = redis.clock == config::Redis::Clock::kStore ? store::RedisStore::Clock::kServer
                                                                : store::RedisStore::Clock::kGateway;
   settings.client.cluster = cluster_of(redis.cluster);
+  settings.channel = redis.prefix + ":room";
   redis::NodeSettings& node = settings.client.node;
   const config::RedisUrl& first = redis.urls.front();
   node.user = first.user;
@@ -89,5 +90,15 @@ Result<SharedStoreSettings> shared_store_settings(const config::Redis& redis, Re
   node.tls = std::move(*tls);
   return settings;
 }
+
+SharedStoreAccess::SharedStoreAccess(io::EventLoop& loop, const SharedStoreSettings& settings)
+    : client(loop, settings.client, counters),
+      store(client, settings.budget, settings.clock, settings.channel),
+      subscriber(loop, settings.client.node, settings.channel,
+                 {.servers = [this] { return client.servers(); },
+                  .message = [this](std::string_view account) { store.made_room(account); },
+                  .changed = [this](bool live) { store.set_told(live); }},
+                 counters),
+      shared{store} {}
 
 }  // namespace weir::gateway
