@@ -127,7 +127,7 @@ def test_a_dead_master_is_replaced_and_nobody_else_notices(cluster, launch, orig
     assert longest(during) < BUDGET + SLACK + longest(before)
     assert not open_ones
     assert recovered - promoted < RECOVERY + 1
-    assert connects <= 2 * (10 + 4 * (recovered - begin))
+    assert connects <= 2 * (10 + 4 * (recovered - begin)) + 2 * (6 + recovered - begin)
 
 
 def goes_on_counted(gateway, traffic):
