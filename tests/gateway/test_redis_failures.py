@@ -144,8 +144,8 @@ def survive(gateway, break_it, mend_it, name, outage=1.0):
     assert {answer.status for answer in traffic.answers} == {200}
     assert longest(during) < BUDGET + SLACK + noise
     assert recovery < RECOVERY
-    # Two workers; the first back-offs are short, later ones at least 250 ms.
-    assert connects <= 2 * (6 + 4 * length)
+    # Two workers; the first back-offs are short, later ones at least 250 ms, those of a subscription a second.
+    assert connects <= 2 * (6 + 4 * length) + 2 * (6 + length)
 
 
 @pytest.mark.parametrize("fault", SERVER_FAULTS)

@@ -64,7 +64,7 @@ class StoreSession {
   gateway::SharedStoreSettings settings_;
   io::EventLoop loop_{clock_};
   gateway::SharedStoreAccess access_{loop_, settings_};
-  store::AccountInspector inspector_{access_.client, access_.store, settings_.budget, settings_.clock};
+  store::AccountInspector inspector_{access_.client, access_.store, settings_.store.budget, settings_.store.clock};
 };
 
 // What a command about an account begins with.

@@ -94,7 +94,7 @@ Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clo
     gateway->shared_ = std::move(*settings);  // workers connect when they start, whether anybody answers or not
   }
   const std::size_t count = active.workers > 0 ? active.workers : available_cores();
-  if (gateway->shared_) gateway->shared_->workers = static_cast<std::uint32_t>(count);
+  if (gateway->shared_) gateway->shared_->store.workers = static_cast<std::uint32_t>(count);
   for (std::size_t i = 0; i < count; ++i) {
     gateway->workers_.push_back(
         std::make_unique<Worker>(WorkerContext{.clock = clock,

@@ -151,6 +151,9 @@ class MetricsReport {
     redis_opened_.add({}, number(redis.opened));
     redis_breakers_.add({{"state", "open"}}, number(redis.open_nodes));
     redis_breakers_.add({{"state", "closed"}}, number(redis.nodes) - number(redis.open_nodes));
+    redis_subscriptions_.add({{"state", "live"}}, number(redis.live_subscriptions));
+    redis_subscriptions_.add({{"state", "lost"}}, number(redis.subscriptions) - number(redis.live_subscriptions));
+    redis_messages_.add({}, number(redis.messages));
     lost_amendments_.add({}, number(shared.shared.lost_amendments));
     lost_leases_.add({}, number(shared.shared.lost_leases));
     any_shared_ = true;
@@ -173,14 +176,41 @@ class MetricsReport {
 
   std::vector<MetricFamily> families() const {
     std::vector<MetricFamily> out;
-    for (const Family* family :
-         {&requests_,         &duration_,       &decisions_,       &delayed_,       &decision_seconds_,
-          &rejected_,         &connections_,    &accepted_,        &aborted_,       &bytes_,
-          &upstream_,         &keys_,           &store_bytes_,     &evictions_,     &store_up_,
-          &waiting_,          &reloads_,        &last_reload_,     &build_,         &log_lines_,
-          &reached_,          &lost_leases_,    &lost_amendments_, &ahead_,         &redis_commands_,
-          &redis_writes_,     &redis_connects_, &redis_failures_,  &redis_scripts_, &redis_redirections_,
-          &redis_topologies_, &redis_opened_,   &redis_breakers_}) {
+    for (const Family* family : {&requests_,
+                                 &duration_,
+                                 &decisions_,
+                                 &delayed_,
+                                 &decision_seconds_,
+                                 &rejected_,
+                                 &connections_,
+                                 &accepted_,
+                                 &aborted_,
+                                 &bytes_,
+                                 &upstream_,
+                                 &keys_,
+                                 &store_bytes_,
+                                 &evictions_,
+                                 &store_up_,
+                                 &waiting_,
+                                 &reloads_,
+                                 &last_reload_,
+                                 &build_,
+                                 &log_lines_,
+                                 &reached_,
+                                 &lost_leases_,
+                                 &lost_amendments_,
+                                 &ahead_,
+                                 &redis_commands_,
+                                 &redis_writes_,
+                                 &redis_connects_,
+                                 &redis_failures_,
+                                 &redis_scripts_,
+                                 &redis_redirections_,
+                                 &redis_topologies_,
+                                 &redis_opened_,
+                                 &redis_breakers_,
+                                 &redis_subscriptions_,
+                                 &redis_messages_}) {
       family->append_to(out);
     }
     return out;
@@ -267,6 +297,9 @@ class MetricsReport {
   Family redis_opened_{"weir_redis_breaker_opened_total", "Times that a server was left alone from then on.",
                        kCounter};
   Family redis_breakers_{"weir_redis_breakers", "Servers by the state of their breaker, of all workers.", kGauge};
+  Family redis_subscriptions_{"weir_redis_subscriptions", "Subscriptions to what others give back, of all workers.",
+                              kGauge};
+  Family redis_messages_{"weir_redis_messages_total", "Accounts to which others gave something back.", kCounter};
   bool any_shared_ = false;
   bool all_up_ = true;
 };

@@ -2,6 +2,7 @@
 #include "weir/gateway/resolver.h"
 
 #include <chrono>
+#include <utility>
 
 #include "weir/base/log.h"
 #include "weir/io/name_lookup.h"
@@ -55,9 +56,7 @@ Resolver::~Resolver() {
 std::shared_ptr<const ResolvedEndpoint> Resolver::resolve(const config::Endpoint& endpoint) {
   {
     const std::scoped_lock lock(mutex_);
-    for (const auto& known : known_) {
-      if (auto shared = known.lock(); shared && shared->endpoint() == endpoint) return shared;
-    }
+    if (auto known = find(endpoint)) return known;
   }
   auto fresh = std::make_shared<ResolvedEndpoint>(endpoint);
   if (fresh->needs_lookup()) fresh->look_up();
@@ -66,11 +65,34 @@ std::shared_ptr<const ResolvedEndpoint> Resolver::resolve(const config::Endpoint
   return fresh;
 }
 
+std::shared_ptr<const ResolvedEndpoint> Resolver::resolve_soon(const config::Endpoint& endpoint) {
+  const std::scoped_lock lock(mutex_);
+  if (auto known = find(endpoint)) return known;
+  auto fresh = std::make_shared<ResolvedEndpoint>(endpoint);
+  known_.push_back(fresh);
+  if (fresh->needs_lookup()) {
+    awaited_.push_back(fresh);
+    wake_.notify_one();
+  }
+  return fresh;
+}
+
+// Requires: the mutex is locked.
+std::shared_ptr<const ResolvedEndpoint> Resolver::find(const config::Endpoint& endpoint) const {
+  for (const auto& known : known_) {
+    if (auto shared = known.lock(); shared && shared->endpoint() == endpoint) return shared;
+  }
+  return nullptr;
+}
+
 void Resolver::run() {
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, kRefresh, [this] { return stopping_; })) {
+  while (!stopping_) {
+    const bool refresh = !wake_.wait_for(lock, kRefresh, [this] { return stopping_ || !awaited_.empty(); });
+    if (stopping_) return;
     std::erase_if(known_, [](const auto& known) { return known.expired(); });
-    const auto names = known_;
+    auto names = std::exchange(awaited_, {});
+    if (refresh) names = known_;
     lock.unlock();
     for (const auto& name : names) {
       if (const auto endpoint = name.lock(); endpoint && endpoint->needs_lookup()) endpoint->look_up();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of upstreams to addresses. The system's resolver blocks, so it runs on a thread of its own, which asks again
-// for every name in use every 30 seconds; a failed look-up keeps the old addresses. Literal addresses and Unix
-// paths need no thread. Thread safety: any thread.
+// Names of upstreams and stores to addresses. The system's resolver blocks, so it runs on a thread of its own, which
+// asks again for every name in use every 30 seconds; a failed look-up keeps the old addresses. Literal addresses and
+// Unix paths need no thread. Thread safety: any thread.
 #pragma once
 
 #include <condition_variable>
@@ -45,14 +45,18 @@ class Resolver {
   // The endpoint, looked up for the first time before this returns when it is a name. It is kept fresh for as long as
   // somebody holds it; equal endpoints are shared.
   std::shared_ptr<const ResolvedEndpoint> resolve(const config::Endpoint& endpoint);
+  // The same without waiting for the look-up.
+  std::shared_ptr<const ResolvedEndpoint> resolve_soon(const config::Endpoint& endpoint);
 
  private:
+  std::shared_ptr<const ResolvedEndpoint> find(const config::Endpoint& endpoint) const;
   void run();
 
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
   std::vector<std::weak_ptr<ResolvedEndpoint>> known_;
+  std::vector<std::weak_ptr<ResolvedEndpoint>> awaited_;  // of these, what was not looked up yet
   std::thread thread_;
 };
 

@@ -4,12 +4,15 @@
 // belongs to a worker's loop, its counters may be read by any thread.
 #pragma once
 
+#include <string>
+
 #include "weir/base/clock.h"
 #include "weir/base/result.h"
 #include "weir/config/config.h"
 #include "weir/decide/decider.h"
 #include "weir/gateway/resolver.h"
 #include "weir/redis/client.h"
+#include "weir/redis/subscriber.h"
 #include "weir/store/redis/redis_store.h"
 
 namespace weir::gateway {
@@ -17,9 +20,7 @@ namespace weir::gateway {
 // How the workers reach the store that all gateways share.
 struct SharedStoreSettings {
   redis::ClientSettings client;
-  nanoseconds budget{};
-  store::RedisStore::Clock clock = store::RedisStore::Clock::kServer;
-  std::uint32_t workers = 1;  // of this process
+  store::RedisStore::Settings store;
 };
 
 // What the configuration says of it; looks up the names of its servers. Fails when the certificates cannot be used.
@@ -28,14 +29,23 @@ Result<SharedStoreSettings> shared_store_settings(const config::Redis& redis, Re
 
 // A worker's own connections to it.
 struct SharedStoreAccess {
-  SharedStoreAccess(io::EventLoop& loop, const SharedStoreSettings& settings)
-      : client(loop, settings.client, counters),
-        store(client, settings.budget, settings.clock, settings.workers),
-        shared{store} {}
+  SharedStoreAccess(io::EventLoop& loop, const SharedStoreSettings& settings);
+
+  // Connects, and hears what others give back.
+  void start() {
+    client.start();
+    subscriber.start();
+  }
+  // Everybody who waits for an answer fails.
+  void shut() {
+    subscriber.shut();
+    client.shut();
+  }
 
   redis::Counters counters;
   redis::Client client;
   store::RedisStore store;
+  redis::Subscriber subscriber;
   decide::Decider::Shared shared;
 };
 

@@ -29,7 +29,7 @@ Worker::~Worker() = default;
 
 void Worker::start() {
   thread_ = std::thread([this] {
-    if (shared_) shared_->client.start();
+    if (shared_) shared_->start();
     loop_.run();
   });
 }
@@ -101,7 +101,7 @@ std::size_t Worker::cut_all() {
     busy += sessions_[i]->busy() ? 1 : 0;
     sessions_[i]->cut();
   }
-  if (shared_) shared_->client.shut();  // whoever waits for a decision ends, too
+  if (shared_) shared_->shut();  // whoever waits for a decision ends, too
   return busy;
 }
 

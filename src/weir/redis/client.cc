@@ -109,9 +109,22 @@ void Client::complain(const ReplyView& answer) {
                                                   : "something unexpected");
 }
 
+std::vector<Address> Client::servers() const {
+  std::vector<Address> masters;
+  const Node* last = nullptr;
+  for (const Node* node : by_slot_) {
+    if (node == nullptr || std::exchange(last, node) == node) continue;
+    if (std::ranges::find(masters, node->address()) == masters.end()) masters.push_back(node->address());
+  }
+  return masters.empty() ? settings_.seeds : masters;
+}
+
 Node& Client::node_at(const Address& address) {
   auto& known = nodes_[address.text()];
-  if (!known) known = std::make_unique<Node>(loop_, settings_.node, address, counters_, gathering_);
+  if (!known) {
+    known = std::make_unique<Node>(loop_, settings_.node, address, counters_, gathering_);
+    settings_.node.resolve(address);  // a name takes time, and a command has little
+  }
   return *known;
 }
 

@@ -68,6 +68,9 @@ class Client {
   // Everybody who waits fails, and everybody who comes.
   void shut();
 
+  // Whom to ask for what any server knows: of a cluster the masters, else the seeds.
+  std::vector<Address> servers() const;
+
   // An answer that its asker could not use.
   void complain(const ReplyView& answer);
 

@@ -18,10 +18,13 @@ struct Counters {
   OwnedCounter moved;
   OwnedCounter asked;
   OwnedCounter tried_again;
-  OwnedCounter topologies;  // looked at
-  OwnedCounter opened;      // breakers
-  OwnedCounter nodes;       // known now
-  OwnedCounter open_nodes;  // of those, whose breaker is open
+  OwnedCounter topologies;          // looked at
+  OwnedCounter opened;              // breakers
+  OwnedCounter nodes;               // known now
+  OwnedCounter open_nodes;          // of those, whose breaker is open
+  OwnedCounter subscriptions;       // wanted now
+  OwnedCounter live_subscriptions;  // of those, that hear what is published
+  OwnedCounter messages;            // heard
 };
 
 }  // namespace weir::redis

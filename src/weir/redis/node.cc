@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/redis/node.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "weir/base/log.h"
@@ -16,17 +13,10 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kMostInFlight = 16'384;
 constexpr int kTimeoutsToOpen = 5;
-constexpr nanoseconds kFirstBackOff = milliseconds(50);
 constexpr nanoseconds kLongestBackOff = milliseconds(500);
 constexpr nanoseconds kLeastProbe = milliseconds(200);  // that a probe may take
-constexpr std::size_t kReceive = 16'384;
 
 }  // namespace
-
-std::string Address::text() const {
-  if (!unix_path.empty()) return "unix:" + unix_path;
-  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
-}
 
 Node::Node(io::EventLoop& loop, const NodeSettings& settings, Address address, Counters& counters,
            const bool& gathering)
@@ -35,7 +25,8 @@ Node::Node(io::EventLoop& loop, const NodeSettings& settings, Address address, C
       address_(std::move(address)),
       counters_(counters),
       gathering_(gathering),
-      timer_(loop.timers(), alarm_) {
+      timer_(loop.timers(), alarm_),
+      back_off_(kLongestBackOff) {
   counters_.nodes.add();
 }
 
@@ -43,7 +34,7 @@ Node::~Node() {
   counters_.nodes.subtract();
   if (is_open()) counters_.open_nodes.subtract();
   fail_all();
-  drop_channel();
+  connection_.reset();
   loop_.forget(*this);
 }
 
@@ -70,16 +61,8 @@ bool Node::accept(Call& call) {
 
 // The commands that wait go out behind what a connection begins with.
 bool Node::connect() {
-  counters_.connects.add();
-  const auto addresses = settings_.resolve(address_);
-  std::optional<io::Descriptor> socket;
-  for (std::size_t tries = 0; tries < addresses.size() && !socket; ++tries) {
-    socket = io::Stream::start_connect(addresses[next_address_++ % addresses.size()]);
-  }
-  if (!socket) return false;
-  channel_ = std::make_unique<io::Channel>(loop_, std::move(*socket), static_cast<io::Observer&>(*this),
-                                           settings_.tls.get(), address_.host);
-  reader_ = std::make_unique<ReplyReader>();
+  connection_ = Connection::open(loop_, settings_, address_, next_address_, *this, counters_);
+  if (!connection_) return false;
   if (state_ == State::kDown) state_ = State::kConnecting;
   greet();
   return true;
@@ -92,12 +75,7 @@ void Node::greet() {
     bytes += command.bytes();
     entries.push_back({nullptr, what});
   };
-  if (!settings_.user.empty()) {
-    say({"AUTH", settings_.user, settings_.password}, For::kGreeting);
-  } else if (!settings_.password.empty()) {
-    say({"AUTH", settings_.password}, For::kGreeting);
-  }
-  if (settings_.database != 0) say({"SELECT", std::to_string(settings_.database)}, For::kGreeting);
+  for (const Command& command : greeting(settings_)) say(command, For::kGreeting);
   for (const Script* script : settings_.scripts) say({"SCRIPT", "LOAD", script->text()}, For::kNobody);
   say({"PING"}, For::kLastGreeting);
   pending_.insert(0, bytes);
@@ -119,35 +97,34 @@ void Node::flush_soon() {
 
 void Node::flush() {
   flush_is_due_ = false;
-  if (pending_.empty() || !channel_) return;
+  if (pending_.empty() || !connection_) return;
   counters_.writes.add();
-  channel_->send(pending_);
+  connection_->send(pending_);
   pending_.clear();
 }
 
 void Node::notify() {
-  if (!channel_) {
+  if (!connection_) {
     flush_is_due_ = false;
     return;
   }
   flush();
-  channel_->advance();
+  connection_->advance();
   receive();
 }
 
 void Node::receive() {
-  std::array<char, kReceive> room;
-  while (channel_) {
-    const auto got = channel_->receive(room);
-    if (got.status == io::Transfer::kWouldBlock) return;
-    if (got.status != io::Transfer::kDone) {
-      return lost(channel_->fault().empty() ? "the connection was closed" : channel_->fault());
-    }
-    reader_->feed({room.data(), got.bytes});
-    for (Reply reply; channel_;) {
-      if (!reader_->next(reply)) return open("it does not speak the protocol");
-      if (!reply) break;
-      if (!take(std::move(reply))) return;
+  for (Reply reply; connection_;) {
+    switch (connection_->next(reply)) {
+      case Connection::Got::kReply:
+        if (!take(std::move(reply))) return;
+        break;
+      case Connection::Got::kNothing:
+        return;
+      case Connection::Got::kLost:
+        return lost(connection_->fault());
+      case Connection::Got::kGarbage:
+        return open("it does not speak the protocol");
     }
   }
 }
@@ -181,11 +158,11 @@ bool Node::take(Reply reply) {
   if (entry.call == nullptr) return true;  // too late for whoever asked: no sign of health
   if (entry.call->kind_ != Call::Kind::kAside) {
     failures_ = 0;
-    if (!view.is_error()) probes_ = 0;
+    if (!view.is_error()) back_off_.reset();
   }
   entry.call->reply_ = std::move(reply);
   entry.call->finish(Call::End::kAnswered);
-  return channel_ != nullptr;
+  return connection_ != nullptr;
 }
 
 // After a failure the server has to answer within a command's time before commands are sent to it again.
@@ -220,7 +197,7 @@ void Node::lost(std::string_view why) {
   if (state_ != State::kReady || ++failures_ >= kTimeoutsToOpen) return open(why);
   log_warn("Redis at {}: {}", address_.text(), why);
   state_ = State::kDown;
-  drop_channel();
+  connection_.reset();
   fail_all();
 }
 
@@ -242,8 +219,8 @@ void Node::shut() {
   if (!is_open()) counters_.open_nodes.add();
   state_ = State::kShut;
   timer_.clear();
-  if (channel_) flush();  // what ends leases should still arrive
-  drop_channel();
+  if (connection_) flush();  // what ends leases should still arrive
+  connection_.reset();
   fail_all();
 }
 
@@ -255,11 +232,8 @@ void Node::open(std::string_view why) {
     log_warn("Redis at {} is left alone for now: {}", address_.text(), why);
   }
   state_ = State::kOpen;
-  drop_channel();
-  const nanoseconds full = std::min(kFirstBackOff * (1 << std::min(probes_, 8)), kLongestBackOff);
-  ++probes_;
-  const auto jitter = std::uniform_int_distribution<std::int64_t>(full.count() / 2, full.count())(random_);
-  timer_.set(loop_.now() + nanoseconds(jitter));
+  connection_.reset();
+  timer_.set(loop_.now() + back_off_.next());
   fail_all();
 }
 
@@ -283,13 +257,6 @@ void Node::fail_all() {
     entry.call = nullptr;
     call.finish(Call::End::kUnavailable);
   }
-}
-
-void Node::drop_channel() {
-  if (!channel_) return;
-  channel_->close();
-  loop_.retire(std::move(channel_));
-  reader_.reset();
 }
 
 Call::~Call() {

@@ -12,42 +12,18 @@
 #include <coroutine>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <random>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "weir/base/clock.h"
-#include "weir/io/channel.h"
 #include "weir/io/event_loop.h"
 #include "weir/redis/command.h"
+#include "weir/redis/connection.h"
 #include "weir/redis/counters.h"
 #include "weir/redis/reply.h"
-#include "weir/redis/script.h"
 
 namespace weir::redis {
-
-// Where a server is.
-struct Address {
-  std::string host;  // a name or a literal; empty with a Unix path
-  std::uint16_t port = 0;
-  std::string unix_path;
-  std::string text() const;
-  bool operator==(const Address&) const = default;
-};
-
-struct NodeSettings {
-  std::string user = {};
-  std::string password = {};
-  int database = 0;
-  std::shared_ptr<const io::TlsContext> tls = nullptr;  // null: in clear
-  nanoseconds budget{};                                 // of one command
-  std::vector<const Script*> scripts;                   // loaded with every connection; live as long as the process
-  // The addresses of a host, without blocking; none: it is not known (yet).
-  std::function<std::vector<io::SocketAddress>(const Address&)> resolve;
-};
 
 class Call;
 
@@ -98,7 +74,6 @@ class Node final : private io::Observer {
   void lost(std::string_view why);
   void open(std::string_view why);
   void fail_all();
-  void drop_channel();
 
   class Alarm final : public io::Observer {
    public:
@@ -116,17 +91,15 @@ class Node final : private io::Observer {
   const bool& gathering_;
   Alarm alarm_{*this};
   io::Timer timer_;  // of a probe: when it begins, or how long it may take
-  std::unique_ptr<io::Channel> channel_;
-  std::unique_ptr<ReplyReader> reader_;
+  std::unique_ptr<Connection> connection_;
   std::string pending_;  // commands of this turn
   std::deque<InFlight> in_flight_;
   State state_ = State::kDown;
   bool flush_is_due_ = false;
   int failures_ = 0;                    // in a row
   Instant failed_at_ = Instant::min();  // when a command was last not answered in time
-  int probes_ = 0;                      // since a command was last answered
+  BackOff back_off_;                    // from one probe to the next, since a command was last answered
   std::size_t next_address_ = 0;
-  std::minstd_rand random_{std::random_device{}()};
 };
 
 // A command on its way: `co_await` it, once. Ends when it is answered, when its deadline has passed, or when the

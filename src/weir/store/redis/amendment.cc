@@ -48,19 +48,24 @@ void Amendment::ask_for(const Adjustment& adjustment, Leases leases) {
   life_ = std::max(life_, asked.variant->life);
 }
 
-redis::Command Amendment::command(const Acquisition::Script& script, Micros now) const {
+// The most that may be used while no request is refused.
+Cost Amendment::Asked::ample(Cost capacity) const {
+  return capacity - std::min(std::max<Cost>(slot->largest_cost, 1), capacity);
+}
+
+redis::Command Amendment::command(const Acquisition::Script& script, Micros now, std::string_view channel) const {
   std::vector<std::string> lists;
   for (const Asked& asked : asked_) {
     if (has_list(asked.variant->form) && !asked.done) lists.push_back(std::string(name_) + asked.variant->list);
   }
   const bool once = !mark_.empty();
   if (once) lists.push_back(fmt::format("{}:{}", name_, mark_));
-  redis::Command command(5 + lists.size() + (once ? 1 : 0));
+  redis::Command command(6 + lists.size() + (once ? 1 : 0));
   command.add(script.verb).add(script.body).add(std::to_string(1 + lists.size())).add(name_);
   for (const std::string& list : lists) command.add(list);
   std::string argument;
   append_double(static_cast<double>(now), argument);
-  command.add(argument.append(arguments()));
+  command.add(argument.append(arguments())).add(channel);
   if (once) command.add(std::to_string(until_));
   return command;
 }
@@ -90,8 +95,9 @@ void Amendment::write_bucket(const Asked& asked, std::string& out) const {
   const int sign = by < 0 ? -1 : by > 0 && !line ? 1 : 0;
   const Pair amount = refill_time(numbers, std::min(by < 0 ? -by : by, numbers.capacity + numbers.debt));
   const Pair lowest = refill_time(numbers, numbers.capacity + numbers.debt);
+  const Pair ample = refill_time(numbers, asked.ample(numbers.capacity));
   append_doubles(out, sign, amount.whole, amount.rest, numbers.count, lowest.whole, lowest.rest, most_owed(numbers),
-                 line && by < 0 ? asked.at() : 0);
+                 line && by < 0 ? asked.at() : 0, ample.whole, ample.rest);
 }
 
 void Amendment::write_numbers(const Asked& asked, std::string& out) const {
@@ -105,18 +111,20 @@ void Amendment::write_numbers(const Asked& asked, std::string& out) const {
     case Form::kSliding: {
       const auto& numbers = window_numbers(limit);
       return append_doubles(out, one.by, asked.at(), numbers.alignment.window,
-                            shift_of(numbers.alignment, call_.phase), numbers.capacity + numbers.debt);
+                            shift_of(numbers.alignment, call_.phase), numbers.capacity + numbers.debt,
+                            asked.ample(numbers.capacity));
     }
     case Form::kCalendar: {
       const auto& quota = std::get<limit::CalendarQuota>(limit.algorithm());
       const auto period = quota.calendar().period_of(calendar_now_ / kMicrosPerSecond);
       return append_doubles(out, one.by, asked.at(), quota.capacity() + quota.numbers().debt,
-                            period.start * kMicrosPerSecond, period.end * kMicrosPerSecond);
+                            period.start * kMicrosPerSecond, period.end * kMicrosPerSecond,
+                            asked.ample(quota.capacity()));
     }
     case Form::kLog: {
       const auto& numbers = std::get<limit::SlidingLog>(limit.algorithm()).numbers();
       return append_doubles(out, one.by, asked.at(), numbers.window, numbers.capacity + numbers.debt,
-                            numbers.capacity);
+                            numbers.capacity, asked.ample(numbers.capacity));
     }
     case Form::kLeases: {
       const auto lease = std::get<limit::Concurrency>(limit.algorithm()).numbers().lease;
@@ -183,9 +191,18 @@ bool Amendment::amend(const Asked& asked, FoundSlot& slot, std::string& state) c
   return true;
 }
 
-redis::Command Amendment::replacement(const Acquisition::Script& script) const {
+// By which numbers others were refused is not known: they are told whatever room there was.
+redis::Command Amendment::replacement(const Acquisition::Script& script, std::string_view channel) const {
   const std::int64_t seconds = seconds_of(FoundAccount(replacement_).life());
-  return {script.verb, script.body, "1", name_, account_, replacement_, std::to_string(seconds)};
+  const bool gives = std::ranges::any_of(asked_, [](const Asked& one) { return one.done && one.adjustment.by < 0; });
+  return {script.verb,
+          script.body,
+          "1",
+          name_,
+          account_,
+          replacement_,
+          std::to_string(seconds),
+          gives ? channel : std::string_view()};
 }
 
 void Amendment::replaced(bool written) {

@@ -37,7 +37,8 @@ class Amendment {
     mark_ = std::move(mark);
     until_ = until;
   }
-  redis::Command command(const Acquisition::Script& script, Micros now) const;
+  // `channel`: on which it is told that something is given back where a request can be refused; empty: nobody is.
+  redis::Command command(const Acquisition::Script& script, Micros now, std::string_view channel) const;
 
   enum class Told : std::uint8_t {
     kDone,
@@ -46,7 +47,7 @@ class Amendment {
     kBroken,
   };
   Told read(redis::ReplyView reply);
-  redis::Command replacement(const Acquisition::Script& script) const;
+  redis::Command replacement(const Acquisition::Script& script, std::string_view channel) const;
   // Whether it was written; if not, the question is to be asked again from the start.
   void replaced(bool written);
 
@@ -72,6 +73,7 @@ class Amendment {
     std::string_view head_bytes() const { return variant->head.empty() ? head : variant->head; }
     // Amounts in the limit's own time.
     Micros at() const { return adjustment.at / variant->ticks; }
+    limit::Cost ample(limit::Cost capacity) const;
   };
 
   void ask_for(const Adjustment& adjustment, Leases leases);

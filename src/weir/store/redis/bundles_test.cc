@@ -57,7 +57,7 @@ class BundlesTest : public ::testing::Test {
   }
   std::unique_ptr<BlockingStore> make() {
     const std::vector<redis::Address> seeds{{.host = {}, .port = 0, .unix_path = server.unix_path()}};
-    return std::make_unique<BlockingStore>(seeds, RedisStore::Clock::kCall, std::chrono::seconds(10), &clock);
+    return std::make_unique<BlockingStore>(seeds, RedisStore::Clock::kCall, std::chrono::seconds(10), "", &clock);
   }
   limit::Call call() const {
     return {.now = clock.now().time_since_epoch().count(), .wall = clock.wall().time_since_epoch().count()};
@@ -255,7 +255,7 @@ TEST_F(BundlesTest, ARestGoesBackOnceWhateverRepeatsIt) {
   const auto give_back = [&](const std::string& mark, Micros until) {
     Amendment amendment(*kind, name, rest, {.now = 0, .wall = now});
     amendment.make_once(mark, until);
-    server.command(arguments_of(amendment.command({"EVAL", RedisStore::scripts()[1]->text()}, now)));
+    server.command(arguments_of(amendment.command({"EVAL", RedisStore::scripts()[1]->text()}, now, "")));
   };
   const auto used = [&] {
     std::array<Outcome, 1> outcomes;

@@ -66,7 +66,7 @@ RedisKind::RedisKind(const Layout& layout, const Leasing& leasing) : gateways_(l
   number_ = ++numbers;
   for (const Slot& slot : layout.slots) {
     const SlotId id = id_of(layout.kind + '\n' + slot.identity, slots_);
-    KeptSlot kept{.id = id, .variants = {}};
+    KeptSlot kept{.id = id, .largest_cost = slot.largest_cost, .variants = {}};
     for (const limit::Limit& limit : slot.variants) {
       kept.variants.push_back(variant_of(limit, id, lease_of(limit, slot.largest_cost, leasing), leasing));
     }

@@ -37,6 +37,7 @@ class RedisKind : public std::enable_shared_from_this<RedisKind> {
   };
   struct KeptSlot {
     SlotId id = 0;
+    limit::Cost largest_cost = 1;  // of one charge
     std::vector<Variant> variants;
   };
 

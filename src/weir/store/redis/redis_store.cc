@@ -21,8 +21,10 @@ namespace {
 constexpr int kMostRounds = 8;
 constexpr Micros kMostApart = kMicrosPerSecond;  // a gateway's clock from the server's
 constexpr nanoseconds kBetweenComparisons = std::chrono::seconds(1);
-// Of a refusal: what others give back is not told to this gateway.
-constexpr limit::Ticks kLongestMemory = 1'000'000'000;
+// How long a refusal is believed at most: not for ever, because news can be lost with the server that has them; and
+// shortly while there are none.
+constexpr limit::Ticks kLongestMemory = 60'000'000'000;
+constexpr limit::Ticks kLongestUntold = 1'000'000'000;
 
 const redis::Script& acquire_script() {
   static const redis::Script script(scripts::kAcquire);
@@ -65,8 +67,8 @@ limit::Call RedisStore::in_micros(limit::Call call) const {
 // What the script is told. A gateway whose clock is far off must not give its callers another time than the others
 // have: it is held within a second of the server's, and until that is known the server's decides.
 Micros RedisStore::script_now(const limit::Call& call) {
-  if (clock_ == Clock::kServer) return 0;
-  if (clock_ == Clock::kCall) return call.wall;
+  if (settings_.clock == Clock::kServer) return 0;
+  if (settings_.clock == Clock::kCall) return call.wall;
   if (!ahead_) return 0;
   return call.wall - *ahead_ + std::clamp(*ahead_, -kMostApart, kMostApart);
 }
@@ -147,7 +149,7 @@ io::Task<Asked> RedisStore::acquire(Account account, std::span<const Charge> cha
   }
   if (client_.loop().now() >= until) co_return Asked::kFailed;
   const limit::Call own = in_micros(call);
-  if (clock_ == Clock::kGateway &&
+  if (settings_.clock == Clock::kGateway &&
       (compared_ == Instant::min() || client_.loop().now() - compared_ > kBetweenComparisons)) {
     compared_ = client_.loop().now();
     compare_clocks(std::string(account.name), own.wall);
@@ -156,7 +158,7 @@ io::Task<Asked> RedisStore::acquire(Account account, std::span<const Charge> cha
   auto group = std::make_shared<Group>(account, charges, own);
   Group::Member member{.outcomes = outcomes, .asked = Asked::kFailed, .waiting = nullptr};
   // Nobody waits much longer, or much shorter, than for itself.
-  const bool has_time = deadline() - until <= budget_ / 4;
+  const bool has_time = deadline() - until <= settings_.budget / 4;
   if (has_time && !group->acquisition.text().empty()) {
     std::string question(account.name);
     question.append(1, '\0').append(group->acquisition.text());
@@ -237,13 +239,14 @@ void RedisStore::give_back(std::vector<Bundles::Rest> rests) {
 }
 
 io::Detached RedisStore::give_back(Bundles::Rest rest) {
-  refusals_.forget(rest.account);
-  ++changes_of(rest.account);
+  made_room(rest.account);
   const limit::Call call = in_micros(
       {.now = 0, .wall = client_.loop().wall().time_since_epoch().count(), .phase = rest.phase, .lease = {}});
   Amendment amendment(*rest.kind, rest.account, rest.adjustments, call);
   amendment.make_once(fmt::format("{:016x}{:x}", mark_prefix_, ++marks_), rest.until);
-  const auto make = [&](const Acquisition::Script& script) { return amendment.command(script, script_now(call)); };
+  const auto make = [&](const Acquisition::Script& script) {
+    return amendment.command(script, script_now(call), settings_.channel);
+  };
   const Instant until = deadline();
   const redis::Answer answer = co_await run(adjust_script(), rest.account, make, until);
   auto how = Bundles::Returned::kUnknown;
@@ -260,13 +263,29 @@ void RedisStore::remember(Account account, std::span<const Charge> charges, cons
   for (std::size_t i = 0; i < charges.size(); ++i) {
     if (!outcomes[i].admitted && account.kind.variant(charges[i]).form == Form::kLeases) return;
   }
-  refusals_.remember(account.name, account.kind.number(), charges, call.now, kLongestMemory, outcomes);
+  const limit::Ticks most = told_ ? kLongestMemory : kLongestUntold;
+  refusals_.remember(account.name, account.kind.number(), charges, call.now, most, outcomes);
+}
+
+void RedisStore::set_told(bool told) {
+  told_ = told;
+  refusals_.clear();
+  for (std::uint32_t& changes : changes_) ++changes;
+}
+
+io::Task<bool> RedisStore::tell(std::string_view account, Instant until) {
+  if (settings_.channel.empty()) co_return true;
+  const redis::Command command{"PUBLISH", settings_.channel, account};
+  const redis::Answer answer = co_await client_.ask(account, command, until);
+  co_return answer.answered();
 }
 
 io::Task<bool> RedisStore::amend(Amendment& amendment, std::string_view name, const limit::Call& call) {
   const Instant until = deadline();
   for (int round = 0; round < kMostRounds; ++round) {
-    const auto make = [&](const Acquisition::Script& script) { return amendment.command(script, script_now(call)); };
+    const auto make = [&](const Acquisition::Script& script) {
+      return amendment.command(script, script_now(call), settings_.channel);
+    };
     const redis::Answer answer = co_await run(adjust_script(), name, make, until);
     if (!answer.answered()) co_return false;
     switch (amendment.read(answer.reply.view())) {
@@ -275,7 +294,9 @@ io::Task<bool> RedisStore::amend(Amendment& amendment, std::string_view name, co
       case Amendment::Told::kAgain:
         break;
       case Amendment::Told::kReplace: {
-        const auto replace = [&](const Acquisition::Script& script) { return amendment.replacement(script); };
+        const auto replace = [&](const Acquisition::Script& script) {
+          return amendment.replacement(script, settings_.channel);
+        };
         const redis::Answer replaced = co_await run(replace_script(), name, replace, until);
         if (!replaced.answered() || replaced.reply.view().is_error()) co_return false;
         amendment.replaced(replaced.reply.view().integer() == 1);
@@ -292,8 +313,7 @@ io::Task<bool> RedisStore::amend(Amendment& amendment, std::string_view name, co
 io::Task<bool> RedisStore::adjust(Account account, std::span<const Adjustment> adjustments, const limit::Call& call,
                                   std::span<limit::Outcome> outcomes) {
   const limit::Call own = in_micros(call);
-  refusals_.forget(account.name);
-  ++changes_of(account.name);
+  made_room(account.name);
   Amendment amendment(account.kind, account.name, adjustments, own);
   if (!co_await amend(amendment, account.name, own)) co_return false;
   amendment.tell(outcomes);
@@ -309,8 +329,7 @@ io::Task<std::optional<bool>> RedisStore::renew(Account account, std::span<const
 }
 
 io::Task<bool> RedisStore::reset(Account account) {
-  refusals_.forget(account.name);
-  ++changes_of(account.name);
+  made_room(account.name);
   std::vector<std::string> names{std::string(account.name)};
   for (const auto& slot : account.kind.slots()) {
     // All variants of a slot have the same algorithm.
@@ -320,7 +339,8 @@ io::Task<bool> RedisStore::reset(Account account) {
   command.add("DEL");
   for (const std::string& name : names) command.add(name);
   const redis::Answer answer = co_await client_.ask(account.name, command, deadline());
-  co_return answer.answered() && !answer.reply.view().is_error();
+  if (!answer.answered() || answer.reply.view().is_error()) co_return false;
+  co_return co_await tell(account.name, deadline());
 }
 
 }  // namespace weir::store

@@ -56,13 +56,19 @@ class RedisStore final : private io::Observer {
     kCall,     // call.wall decides, whatever it is: for tests
   };
 
+  struct Settings {
+    nanoseconds budget{};  // for one call
+    Clock clock = Clock::kServer;
+    std::string channel = {};   // on which stores tell each other the names of accounts to which something was given
+                                // back; empty: they do not
+    std::uint32_t workers = 1;  // stores of this gateway, this one included
+  };
+
   // `client` outlives the store; its nodes are to load scripts().
-  // `workers`: stores of this gateway, this one included.
-  RedisStore(redis::Client& client, nanoseconds budget, Clock clock, std::uint32_t workers = 1)
+  RedisStore(redis::Client& client, Settings settings)
       : client_(client),
-        budget_(budget),
-        clock_(clock),
-        bundles_(workers),
+        settings_(std::move(settings)),
+        bundles_(settings_.workers),
         sweep_(client.loop().timers(), sweeper_) {}
 
   static const std::vector<const redis::Script*>& scripts();
@@ -94,9 +100,16 @@ class RedisStore final : private io::Observer {
   void begin_anew();
   // Nothing is taken in advance any more, and all of it goes back. It has when ahead().held() is 0.
   void close();
+  // Whether the channel is heard from now on. Something may have been missed until now.
+  void set_told(bool told);
+  // What the channel says: somebody has given something back to this account.
+  void made_room(std::string_view account) {
+    refusals_.forget(account);
+    ++changes_of(account);
+  }
 
   // Until when a decision that begins now may take, whatever it asks.
-  Instant deadline() const { return client_.loop().now() + budget_; }
+  Instant deadline() const { return client_.loop().now() + settings_.budget; }
 
   io::Task<Asked> acquire(Account account, std::span<const Charge> charges, const limit::Call& call,
                           std::span<limit::Outcome> outcomes, Instant until);
@@ -106,6 +119,9 @@ class RedisStore final : private io::Observer {
   // Whether all leases were alive; absent: it failed.
   io::Task<std::optional<bool>> renew(Account account, std::span<const Charge> charges, const limit::Call& call);
   io::Task<bool> reset(Account account);
+  // Tells all stores that the account has room again, for whoever has made it without this store. False: no answer
+  // came. An error is one: it must be possible to go without.
+  io::Task<bool> tell(std::string_view account, Instant until);
 
  private:
   struct Group;
@@ -141,8 +157,8 @@ class RedisStore final : private io::Observer {
   io::Task<redis::Answer> run(const redis::Script& script, std::string_view name, Make make, Instant deadline);
 
   redis::Client& client_;
-  nanoseconds budget_;
-  Clock clock_;
+  const Settings settings_;
+  bool told_ = false;  // what others give back
   Refusals refusals_;
   Bundles bundles_;
   Sweeper sweeper_{*this};

@@ -10,6 +10,7 @@ using limit::Outcome;
 using limit::Ticks;
 
 constexpr std::size_t kMostOfAnAccount = 16;
+constexpr Ticks kBetweenLooks = 1'000'000'000;
 
 bool same(const Charge& a, const Charge& b) { return a.slot == b.slot && a.variant == b.variant && a.cost == b.cost; }
 
@@ -68,10 +69,14 @@ void Refusals::forget(std::string_view account) {
   if (const auto found = accounts_.find(account); found != accounts_.end()) accounts_.erase(found);
 }
 
+// Not everything is looked through for each that comes: most of it may last longer.
 void Refusals::make_room(Ticks now) {
-  std::erase_if(accounts_, [now](const auto& one) {
-    return std::ranges::all_of(one.second, [now](const Refusal& refusal) { return refusal.until <= now; });
-  });
+  if (now - looked_through_ >= kBetweenLooks) {
+    looked_through_ = now;
+    std::erase_if(accounts_, [now](const auto& one) {
+      return std::ranges::all_of(one.second, [now](const Refusal& refusal) { return refusal.until <= now; });
+    });
+  }
   if (accounts_.size() >= most_) accounts_.erase(accounts_.begin());
 }
 

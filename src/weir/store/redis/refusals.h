@@ -52,6 +52,7 @@ class Refusals {
   void make_room(limit::Ticks now);
 
   std::size_t most_;
+  limit::Ticks looked_through_ = 0;  // when room was last made
   Accounts accounts_;
 };
 

@@ -3,16 +3,20 @@
 -- KEYS     as in acquire.lua
 -- ARGV[1]  packed, little-endian: d now (0: the clock of this server), I2 life, B changes; and for each: B algorithm,
 --          B size + head, then (`by` above 0 is taken, below given back)
---            1, 2 bucket            d sign, d whole, d rest, d count, d lowest, d rest, d most, d place
+--            1, 2 bucket            d sign, d whole, d rest, d count, d lowest, d rest, d most, d place, d ample, d rest
 --                                   (sign 1: takes; -1: gives back; 0: nothing; whole and rest: time that the amount
 --                                   takes, in microseconds and 1/count of them; lowest: the largest debt that is
 --                                   allowed; most: that no jump of the clock explains; place: if not 0, gives back
---                                   only if t, rounded up, is this)
---            3, 4 window            d by, d at, d window, d shift, d most
---            5 calendar quota       d by, d at, d most, d start, d end
---            6 log                  d by, d at, d window, d most, d limit, B key
+--                                   only if t, rounded up, is this; ample: the largest debt at which no request is
+--                                   refused)
+--            3, 4 window            d by, d at, d window, d shift, d most, d ample: the most that may be used
+--                                   while no request is refused
+--            5 calendar quota       d by, d at, d most, d start, d end, d ample
+--            6 log                  d by, d at, d window, d most, d limit, d ample, B key
 --            7 leases               d 0 ends, 1 renews, 2 looks; d cost, d time, d least, B key, c16 id
--- ARGV[2]  if there: the changes are made once, whatever repeats this, and not after ARGV[2]; the last of KEYS, which no
+-- ARGV[2]  the channel on which whoever remembers a refusal is told of the account's name when something is given
+--          back while a request can be refused; empty: nobody is
+-- ARGV[3]  if there: the changes are made once, whatever repeats this, and not after ARGV[3]; the last of KEYS, which no
 --          change names, says whether they were
 -- reply    packed: i4 0, d now, I4 size + the account afterwards, and for each log and each set of leases
 --            log: d used, d newest, d 0, d end of the unit
@@ -32,8 +36,8 @@ end
 
 local function answer(done) return pack('<i4dI4', done, now, #record) .. record end
 
-local once = ARGV[2] and KEYS[#KEYS]
-if once and (now > tonumber(ARGV[2]) or call('EXISTS', once) == 1) then return answer(-3) end
+local once = ARGV[3] and KEYS[#KEYS]
+if once and (now > tonumber(ARGV[3]) or call('EXISTS', once) == 1) then return answer(-3) end
 
 local slots, heads_at, states_at = {}, {}, {}
 if #record > 0 then
@@ -51,7 +55,7 @@ if #record > 0 then
   heads_at[n + 1], states_at[n + 1] = p, #record + 1
 end
 
-local kFormats = {'<BBc0dddddddd', '<BBc0dddddddd', '<BBc0ddddd', '<BBc0ddddd', '<BBc0ddddd', '<BBc0dddddB',
+local kFormats = {'<BBc0dddddddddd', '<BBc0dddddddddd', '<BBc0dddddd', '<BBc0dddddd', '<BBc0dddddd', '<BBc0ddddddB',
                   '<BBc0ddddBc16'}
 local kStates = {'<d', '<dd', '<dd', '<ddd', '<ddd', '', '<dd'}
 local changes, jumped = {}, false
@@ -71,10 +75,13 @@ end
 
 local function window_begin(own, window) return own - own % window end
 
+local scarce = false  -- of what is given back
+
 -- Each returns the new state, or nothing when it stays; and whether the clock has jumped.
 local function bucket(c)
   local n, s = c.n, c.state
   local sign, whole, rest, parts, lowest, lowest_rest, most, fixed = n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]
+  local ample, ample_rest = n[11], n[12]
   local debt, part = 0, 0
   if s and s[1] >= now then debt, part = s[1] - now, s[2] or 0 end
   if debt > most then return nil, true end
@@ -83,6 +90,7 @@ local function bucket(c)
   if sign == 0 or fixed ~= 0 and empty ~= fixed then return nil end
   if sign < 0 then
     if not s or debt == 0 and part == 0 then return nil end
+    scarce = scarce or debt > ample or debt == ample and part > ample_rest
     debt, part = debt - whole, part - rest
     if part < 0 then debt, part = debt - 1, part + parts end
     if debt < 0 then debt, part = 0, 0 end
@@ -97,7 +105,7 @@ local function bucket(c)
 end
 
 local function fixed(c)
-  local by, when, window, shift, most = c.n[3], c.n[4], c.n[5], c.n[6], c.n[7]
+  local by, when, window, shift, most, ample = c.n[3], c.n[4], c.n[5], c.n[6], c.n[7], c.n[8]
   local own = now + shift
   local start, used = own, 0
   if c.state then start, used = c.state[1], c.state[2] end
@@ -107,12 +115,13 @@ local function fixed(c)
     return nil, true
   end
   if by == 0 or when < start or when >= start + window then return nil end
+  scarce = scarce or by < 0 and used > ample
   if by < 0 then used = math.max(0, used + by) else used = math.min(used + by, math.max(used, most)) end
   return {start, used}
 end
 
 local function sliding(c)
-  local by, when, window, shift, most = c.n[3], c.n[4], c.n[5], c.n[6], c.n[7]
+  local by, when, window, shift, most, ample = c.n[3], c.n[4], c.n[5], c.n[6], c.n[7], c.n[8]
   local own = now + shift
   local s = {own, 0, 0}
   if c.state then s = {c.state[1], c.state[2], c.state[3]} end
@@ -123,13 +132,17 @@ local function sliding(c)
   local begin = window_begin(when, window)
   local counter = begin == s[1] and 3 or begin == s[1] - window and 2
   if by == 0 or not counter then return nil end
+  if by < 0 then  -- rounding keeps the order of the products, so this is never too seldom
+    local left = own > s[1] and window - (own - s[1]) or window
+    scarce = scarce or s[3] > ample or s[2] > 0 and s[2] * left >= (ample - s[3]) * window
+  end
   local used = s[counter]
   if by < 0 then s[counter] = math.max(0, used + by) else s[counter] = math.min(used + by, math.max(used, most)) end
   return s
 end
 
 local function calendar(c)
-  local by, when, most, begin, finish = c.n[3], c.n[4], c.n[5], c.n[6], c.n[7]
+  local by, when, most, begin, finish, ample = c.n[3], c.n[4], c.n[5], c.n[6], c.n[7], c.n[8]
   local start, ends, used = begin, finish, 0
   if c.state then start, ends, used = c.state[1], c.state[2], c.state[3] end
   if used == 0 or now >= ends then
@@ -138,6 +151,7 @@ local function calendar(c)
     return nil, true
   end
   if by == 0 or when < start or when >= ends then return nil end
+  scarce = scarce or by < 0 and used > ample
   if by < 0 then used = math.max(0, used + by) else used = math.min(used + by, math.max(used, most)) end
   return {start, ends, used}
 end
@@ -154,7 +168,7 @@ end
 
 -- Reads and writes no more of a log than what is behind the change.
 local function change_log(c)
-  local by, when, window, most, limit, log = c.n[3], c.n[4], c.n[5], c.n[6], c.n[7], KEYS[c.n[8]]
+  local by, when, window, most, limit, ample, log = c.n[3], c.n[4], c.n[5], c.n[6], c.n[7], c.n[8], KEYS[c.n[9]]
   local entries = call('STRLEN', log) / 16
   local function entry(i) return unpack('<dd', call('GETRANGE', log, i * 16, i * 16 + 15)) end
   local function find(low, instant, total)  -- the first of them that is not before the instant, or has the total
@@ -186,6 +200,7 @@ local function change_log(c)
   elseif by > 0 and counts and (found or shift == 0) then
     amount = math.max(0, math.min(by, most - (total - before)))
   end
+  scarce = scarce or amount < 0 and total - before > ample
   if amount ~= 0 then
     local pieces, tail = {}, call('GETRANGE', log, spot * 16, -1)
     local gone = found and sum + amount == previous
@@ -281,4 +296,6 @@ if changed then
   record = table.concat(pieces) .. '\0' .. table.concat(states)
   call('SETEX', key, (life % 2048) * 2 ^ math.floor(life / 2048), record)
 end
+-- A user who may not publish has given back nevertheless.
+if scarce and ARGV[2] ~= '' then redis.pcall('PUBLISH', ARGV[2], key) end
 return answer(0) .. table.concat(facts)

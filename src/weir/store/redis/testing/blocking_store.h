@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "weir/base/clock.h"
+#include "weir/redis/subscriber.h"
 #include "weir/store/redis/redis_store.h"
 
 namespace weir::store::testing {
@@ -35,18 +37,30 @@ class BlockingStore {
  public:
   // `time`: another clock than the machine's; outlives the store.
   BlockingStore(std::vector<redis::Address> seeds, RedisStore::Clock clock,
-                nanoseconds budget = std::chrono::seconds(10), const Clock* time = nullptr)
+                nanoseconds budget = std::chrono::seconds(10), const std::string& channel = {},
+                const Clock* time = nullptr)
       : clock_(time == nullptr ? system_ : *time),
         settings_{.seeds = std::move(seeds),
                   .node = {.budget = budget, .scripts = RedisStore::scripts(), .resolve = resolve}},
         loop_(clock_),
         client_(loop_, settings_, counters_),
-        store_(client_, budget, clock),
+        store_(client_, {.budget = budget, .clock = clock, .channel = channel}),
+        subscriber_(loop_, settings_.node, channel,
+                    {.servers = [this] { return client_.servers(); },
+                     .message = [this](std::string_view account) { store_.made_room(account); },
+                     .changed = [this](bool live) { store_.set_told(live); }},
+                    counters_),
         thread_([this] { loop_.run(); }) {
-    loop_.post([this] { client_.start(); });
+    loop_.post([this, listens = !channel.empty()] {
+      client_.start();
+      if (listens) subscriber_.start();
+    });
   }
   ~BlockingStore() {
-    loop_.post([this] { client_.shut(); });
+    loop_.post([this] {
+      subscriber_.shut();
+      client_.shut();
+    });
     loop_.stop();
     thread_.join();
   }
@@ -55,6 +69,12 @@ class BlockingStore {
                 const limit::Call& call, std::span<limit::Outcome> outcomes) {
     return wait(Asked::kFailed,
                 [&] { return store_.acquire({kind, name}, charges, call, outcomes, store_.deadline()); });
+  }
+  bool recall(const RedisKind& kind, std::string_view name, std::span<const Charge> charges, const limit::Call& call,
+              std::span<limit::Outcome> outcomes) {
+    std::promise<bool> recalled;
+    loop_.post([&] { recalled.set_value(store_.recall({kind, name}, charges, call, outcomes)); });
+    return recalled.get_future().get();
   }
   // So many equal requests in one turn of the loop, in their order.
   struct Answered {
@@ -100,6 +120,15 @@ class BlockingStore {
     turn();
   }
   const Bundles::Counters& ahead() const { return store_.ahead(); }
+  // Returns when `work` has begun whatever it begins.
+  void run(const std::function<void(RedisStore&)>& work) {
+    std::promise<void> done;
+    loop_.post([&] {
+      work(store_);
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
   const redis::Counters& counters() const { return counters_; }
   WallTime wall() const { return clock_.wall(); }
 
@@ -135,6 +164,7 @@ class BlockingStore {
   io::EventLoop loop_;
   redis::Client client_;
   RedisStore store_;
+  redis::Subscriber subscriber_;
   std::thread thread_;
 };
 
