@@ -86,8 +86,7 @@ class BundlesTest : public ::testing::Test {
     until_nothing_is_held();
   }
   void until_nothing_is_held() {
-    const Instant end = SystemClock().now() + std::chrono::seconds(5);
-    while (held() > 0 && SystemClock().now() < end) advance({});
+    for (int turn = 0; turn < 100'000 && held() > 0; ++turn) advance({});  // the server takes its time
     ASSERT_EQ(held(), 0);
   }
   std::uint64_t held() const {
