@@ -3,6 +3,7 @@
 // Decider's way to a store that all gateways share: the same order of things, with a wait for every account, and with
 // what is done when no answer comes.
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -25,19 +26,24 @@ store::RedisStore::Account shared_account(const policy::Charges& charges, const 
 bool Decider::decide_at_once(const policy::Charges& charges, const limit::Call& call, Decision& decision) const {
   if (charges.missing_refuses != policy::Charges::kNone) return false;
   const Asking asking{charges, call, decision, nullptr};
-  bool all_ahead = true;
-  for (const policy::AccountCharges& account : charges.accounts) {
+  std::array<store::Bundles::Bundle*, 8> ahead{};
+  std::size_t found = 0;  // of the first accounts
+  for (std::size_t i = 0; i < charges.accounts.size(); ++i) {
+    const policy::AccountCharges& account = charges.accounts[i];
     if (account.shadow) return false;  // it is asked in any case
-    if (shared_->store.has_ahead(shared_account(charges, account), run_of(charges, account))) continue;
-    if (recall(asking, account)) return true;
-    all_ahead = false;
+    if (found == i && i < ahead.size()) {
+      ahead[i] = shared_->store.find_ahead(shared_account(charges, account), run_of(charges, account));
+      if (ahead[i] != nullptr) ++found;
+    }
+    if (found <= i && recall(asking, account)) return true;
   }
-  if (!all_ahead) return false;
+  if (found < charges.accounts.size()) return false;
   open(charges, call, decision);
   decision.reached = Reached::kAhead;
-  for (const policy::AccountCharges& account : charges.accounts) {
+  for (std::size_t i = 0; i < found; ++i) {
+    const policy::AccountCharges& account = charges.accounts[i];
     decision.room.resize(account.count);
-    shared_->store.spend_ahead(shared_account(charges, account), run_of(charges, account), decision.room);
+    shared_->store.spend_ahead(*ahead[i], decision.room);
     append_outcomes(charges, account, decision.room, decision.outcomes);
     hold(asking, account, nullptr, /*shared=*/true);
   }

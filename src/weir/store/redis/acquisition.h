@@ -58,7 +58,6 @@ class Acquisition {
   // Admitted requests that are not stepped yet.
   std::uint32_t left() const { return granted_ - std::min(stepped_, granted_); }
   Micros now() const { return now_; }
-  std::uint64_t phase() const { return call_.phase; }
   // How long what is granted counts in the windows in which it was counted; the longest duration where there are
   // none.
   Micros rest_of_windows() const;

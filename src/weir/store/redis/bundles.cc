@@ -2,7 +2,7 @@
 #include "weir/store/redis/bundles.h"
 
 #include <algorithm>
-#include <optional>
+#include <list>
 #include <utility>
 
 namespace weir::store {
@@ -13,6 +13,7 @@ using limit::Cost;
 constexpr nanoseconds kRecently = std::chrono::milliseconds(100);
 constexpr double kOften = 5;  // requests, recently
 constexpr nanoseconds kIdle = 2 * kRecently;
+constexpr std::uint32_t kLow = 3;  // a part so small of the last portion is left: it is time for the next
 
 bool same(const Charge& a, const Charge& b) { return a.slot == b.slot && a.variant == b.variant && a.cost == b.cost; }
 
@@ -25,9 +26,21 @@ Cost cost_of_slot(std::span<const Charge> charges, std::uint16_t slot) {
 
 }  // namespace
 
+struct Bundles::Portion {
+  bool can_be_spent(Instant now) const { return left > 0 && now < until; }
+
+  Acquisition granted;
+  std::uint32_t left;
+  Instant asked_at;
+  Instant kept_at;
+  Instant until;
+  std::vector<limit::Ticks> at{};  // Outcome::at, by charge
+};
+
 class Bundles::Bundle {
  public:
-  Bundle(Account& of, std::span<const Charge> all) : account(of), charges(all.begin(), all.end()) {}
+  Bundle(Account& of, std::span<const Charge> all, std::uint64_t subject)
+      : account(of), charges(all.begin(), all.end()), phase(subject) {}
 
   // Requests that have come: a count that fades, and is their number in the last tenth of a second if they are even.
   void note(std::uint32_t requests, Instant now) {
@@ -35,20 +48,24 @@ class Bundles::Bundle {
     recent = recent * std::max(0.0, 1 - past) + requests;
     noted = now;
   }
-  bool is_idle(Instant now) const { return !asking && left == 0 && now - noted > kIdle; }
+  bool is_idle(Instant now) const { return !asking && portions.empty() && now - noted > kIdle; }
+  std::uint32_t left() const {
+    std::uint32_t sum = 0;
+    for (const Portion& portion : portions) sum += portion.left;
+    return sum;
+  }
 
   Account& account;
   const std::vector<Charge> charges;
+  const std::uint64_t phase;
   double recent = 0;
   Instant noted{};
   bool asking = false;
-  std::uint32_t asked = 0;  // for so many, while asking
-  Instant asked_at{};       // for what it has, and ...
-  Instant kept_at{};        // ... when that came
-  std::optional<Acquisition> granted;
-  std::uint32_t left = 0;
-  Instant until{};
-  std::vector<limit::Ticks> at;  // Outcome::at, by charge
+  bool over = false;              // what comes is not to be spent
+  std::uint32_t asked = 0;        // for so many, while asking
+  Instant asked_at{};             // while asking
+  std::uint32_t size = 0;         // of the last portion
+  std::list<Portion> portions{};  // oldest first
 };
 
 struct Bundles::Account {
@@ -102,7 +119,8 @@ bool Bundles::may_lease(const RedisKind& kind, std::span<const Charge> charges) 
   });
 }
 
-Bundles::Bundle* Bundles::find_or_add(std::string_view name, const RedisKind& kind, std::span<const Charge> charges) {
+Bundles::Bundle* Bundles::find_or_add(std::string_view name, const RedisKind& kind, std::span<const Charge> charges,
+                                      std::uint64_t phase) {
   if (closed_ || !may_lease(kind, charges)) return nullptr;
   if (Bundle* known = find(name, kind, charges)) return known;
   Account* account = account_of({name, &kind});
@@ -114,18 +132,24 @@ Bundles::Bundle* Bundles::find_or_add(std::string_view name, const RedisKind& ki
     account = made.get();
     accounts_.emplace(Key{account->name, &kind}, std::move(made));
   }
-  return account->bundles.emplace_back(std::make_unique<Bundle>(*account, charges)).get();
+  return account->bundles.emplace_back(std::make_unique<Bundle>(*account, charges, phase)).get();
 }
 
-bool Bundles::can_spend(const Bundle& bundle, Instant now) { return bundle.left > 0 && now < bundle.until; }
+bool Bundles::can_spend(const Bundle& bundle, Instant now) {
+  return std::ranges::any_of(bundle.portions, [now](const Portion& portion) { return portion.can_be_spent(now); });
+}
 
-void Bundles::spend(Bundle& bundle, Instant now, std::span<limit::Outcome> outcomes) {
-  --bundle.left;
+bool Bundles::spend(Bundle& bundle, Instant now, std::span<limit::Outcome> outcomes) {
+  const auto portion =
+      std::ranges::find_if(bundle.portions, [now](const Portion& one) { return one.can_be_spent(now); });
+  --portion->left;
+  portion->granted.step(outcomes, (now - portion->asked_at).count() / 1000);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) outcomes[i].at = portion->at[i];
+  if (portion->left == 0) bundle.portions.erase(portion);
   bundle.note(1, now);
   bundle.account.hold(bundle.charges, -1);
-  bundle.granted->step(outcomes, (now - bundle.asked_at).count() / 1000);
-  for (std::size_t i = 0; i < outcomes.size(); ++i) outcomes[i].at = bundle.at[i];
   counters_.spent.add();
+  return !bundle.asking && kLow * bundle.left() < bundle.size;
 }
 
 // How many more of them this worker may hold.
@@ -141,28 +165,37 @@ std::uint32_t Bundles::room(const Bundle& bundle) const {
 
 std::uint32_t Bundles::ask(Bundle& bundle, std::uint32_t wanted, Instant now) {
   bundle.note(wanted, now);
-  if (closed_ || bundle.asking || bundle.left > 0 || bundle.recent < kOften) return 0;
+  if (closed_ || bundle.asking || bundle.recent < kOften) return 0;
   bundle.asked = std::min(static_cast<std::uint32_t>(bundle.recent), room(bundle));
-  bundle.asking = bundle.asked > 0;
+  if (bundle.asked == 0) return 0;
+  bundle.asking = true;
+  bundle.over = false;
   bundle.asked_at = now;
-  bundle.until = now + kLife;
   bundle.account.hold(bundle.charges, bundle.asked);
   return bundle.asked;
 }
 
-void Bundles::keep(Bundle& bundle, Acquisition&& granted, std::span<const limit::Outcome> outcomes, Instant now) {
+Bundles::Question Bundles::question_of(const Bundle& bundle) {
+  return {*bundle.account.kind, bundle.account.name, bundle.charges, bundle.phase};
+}
+
+void Bundles::keep(Bundle& bundle, Acquisition&& granted, Instant now) {
   bundle.asking = false;
-  bundle.kept_at = now;
-  bundle.left = granted.left();
-  bundle.account.hold(bundle.charges, std::int64_t{bundle.left} - bundle.asked);
-  if (bundle.left == 0) return;
-  counters_.taken.add(bundle.left);
+  bundle.size = granted.left();
+  bundle.account.hold(bundle.charges, std::int64_t{bundle.size} - bundle.asked);
+  if (bundle.size == 0) return;
+  counters_.taken.add(bundle.size);
+  granted.rebind(bundle.account.name, bundle.charges);
+  std::vector<limit::Outcome> outcomes(bundle.charges.size());
+  Acquisition(granted).step(outcomes);
   const nanoseconds window = std::chrono::microseconds(granted.rest_of_windows());
-  bundle.until = std::min(bundle.until, bundle.asked_at + std::min(window, kLife));
-  bundle.at.clear();
-  for (const limit::Outcome& outcome : outcomes) bundle.at.push_back(outcome.at);
-  bundle.granted.emplace(std::move(granted));
-  bundle.granted->rebind(bundle.account.name, bundle.charges);
+  Portion portion{.granted = std::move(granted),
+                  .left = bundle.size,
+                  .asked_at = bundle.asked_at,
+                  .kept_at = now,
+                  .until = bundle.over ? now : bundle.asked_at + std::min(window, kLife)};
+  for (const limit::Outcome& outcome : outcomes) portion.at.push_back(outcome.at);
+  bundle.portions.push_back(std::move(portion));
 }
 
 void Bundles::keep_nothing(Bundle& bundle) {
@@ -170,18 +203,18 @@ void Bundles::keep_nothing(Bundle& bundle) {
   bundle.account.hold(bundle.charges, -std::int64_t{bundle.asked});
 }
 
-Bundles::Rest Bundles::rest_of(Bundle& bundle) {
+Bundles::Rest Bundles::rest_of(const Bundle& bundle, const Portion& portion) {
   Rest rest{.kind = bundle.account.kind,
             .account = bundle.account.name,
             .charges = bundle.charges,
             .adjustments = {},
-            .phase = bundle.granted->phase(),
-            .count = std::exchange(bundle.left, 0),
-            .until = bundle.granted->now() + kReturnedWithin.count() / 1000,
-            .known_by = bundle.kept_at + kReturnedWithin};
+            .phase = bundle.phase,
+            .count = portion.left,
+            .until = portion.granted.now() + kReturnedWithin.count() / 1000,
+            .known_by = portion.kept_at + kReturnedWithin};
   for (std::size_t i = 0; i < bundle.charges.size(); ++i) {
     const Charge& charge = bundle.charges[i];
-    rest.adjustments.push_back({charge.slot, charge.variant, -charge.cost * rest.count, bundle.at[i]});
+    rest.adjustments.push_back({charge.slot, charge.variant, -charge.cost * rest.count, portion.at[i]});
   }
   return rest;
 }
@@ -196,7 +229,11 @@ std::vector<Bundles::Rest> Bundles::sweep(Instant now) {
   });
   std::erase_if(accounts_, [&](const auto& entry) {
     for (const auto& bundle : entry.second->bundles) {
-      if (bundle->left > 0 && now >= bundle->until) rests.push_back(rest_of(*bundle));
+      std::erase_if(bundle->portions, [&](const Portion& portion) {
+        if (now < portion.until) return false;
+        rests.push_back(rest_of(*bundle, portion));
+        return true;
+      });
     }
     return entry.second->is_idle(now);
   });
@@ -205,7 +242,10 @@ std::vector<Bundles::Rest> Bundles::sweep(Instant now) {
 
 std::vector<Bundles::Rest> Bundles::end_all(Instant now) {
   for (const auto& [key, account] : accounts_) {
-    for (const auto& bundle : account->bundles) bundle->until = now;
+    for (const auto& bundle : account->bundles) {
+      bundle->over = true;
+      for (Portion& portion : bundle->portions) portion.until = now;
+    }
   }
   return sweep(now);
 }

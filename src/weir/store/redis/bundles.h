@@ -3,10 +3,11 @@
 // Tokens that were taken in advance for accounts that are asked about often, and are spent here without asking. They
 // were charged when the store granted them, so whoever spends them takes nothing from others.
 //
-// A bundle is for requests of one account that are charged alike. Its size follows these requests: as many as came in
-// the last tenth of a second, if that is often, and never more than this gateway may hold of a limit (RedisKind).
-// What is not spent within its life, or within the window that it was counted in, goes back; until the store has
-// taken it back, or cannot do so any more, it counts as held.
+// A bundle is for requests of one account that are charged alike. It comes in portions, the next of which is asked
+// for before the last one is spent. Their size follows the requests: as many as came in the last tenth of a second,
+// if that is often, and never more than this gateway may hold of a limit (RedisKind). What is not spent within a
+// portion's life, or within the window that it was counted in, goes back; until the store has taken it back, or
+// cannot do so any more, it counts as held.
 //
 // Lives begin before the store was asked, so that no delay of an answer makes them longer. Accounts beyond the most
 // that are watched are asked about one by one. Thread safety: one thread.
@@ -52,7 +53,7 @@ class Bundles {
     std::string account;
     std::vector<Charge> charges;
     std::vector<Adjustment> adjustments;
-    std::uint64_t phase = 0;  // limit::Call::phase
+    std::uint64_t phase = 0;
     std::uint32_t count = 0;  // of requests
     Micros until = 0;         // on the store's clock: then it takes nothing back any more
     Instant known_by{};       // the same here
@@ -68,17 +69,27 @@ class Bundles {
   // Null: there is none.
   Bundle* find(std::string_view account, const RedisKind& kind, std::span<const Charge> charges);
   // Null: such charges are not taken in advance, or too many accounts are watched. Requires: a shared_ptr has `kind`.
-  Bundle* find_or_add(std::string_view account, const RedisKind& kind, std::span<const Charge> charges);
+  // `phase`: limit::Call::phase of the account's subject.
+  Bundle* find_or_add(std::string_view account, const RedisKind& kind, std::span<const Charge> charges,
+                      std::uint64_t phase);
 
   static bool can_spend(const Bundle& bundle, Instant now);
-  // Fills the outcomes. Requires: can_spend.
-  void spend(Bundle& bundle, Instant now, std::span<limit::Outcome> outcomes);
+  // Fills the outcomes. Requires: can_spend. True: it is time to ask for more.
+  bool spend(Bundle& bundle, Instant now, std::span<limit::Outcome> outcomes);
 
   // How many are to be taken in advance when `wanted` requests ask the store. Unless it is 0, keep() or
   // keep_nothing() is called for this bundle, which lives until then.
   std::uint32_t ask(Bundle& bundle, std::uint32_t wanted, Instant now);
-  // `granted`: after the steps of those who asked; `outcomes`: of one of these.
-  void keep(Bundle& bundle, Acquisition&& granted, std::span<const limit::Outcome> outcomes, Instant now);
+  // What is to be asked when no request does. Valid as long as the bundle.
+  struct Question {
+    const RedisKind& kind;
+    std::string_view account;
+    std::span<const Charge> charges;
+    std::uint64_t phase;
+  };
+  static Question question_of(const Bundle& bundle);
+  // `granted`: after the steps of those who asked.
+  void keep(Bundle& bundle, Acquisition&& granted, Instant now);
   void keep_nothing(Bundle& bundle);
   // Everybody who may hold something of such an account.
   std::uint32_t holders(const RedisKind& kind) const {
@@ -98,6 +109,7 @@ class Bundles {
 
  private:
   struct Account;
+  struct Portion;
   struct Key {
     std::string_view name;
     const RedisKind* kind;
@@ -111,7 +123,7 @@ class Bundles {
   Account* account_of(const Key& key) const;
   bool may_lease(const RedisKind& kind, std::span<const Charge> charges) const;
   std::uint32_t room(const Bundle& bundle) const;
-  static Rest rest_of(Bundle& bundle);
+  static Rest rest_of(const Bundle& bundle, const Portion& portion);
 
   std::uint32_t workers_;
   std::size_t most_;

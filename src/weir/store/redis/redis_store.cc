@@ -143,8 +143,8 @@ void RedisStore::notify() {
 
 io::Task<Asked> RedisStore::acquire(Account account, std::span<const Charge> charges, const limit::Call& call,
                                     std::span<limit::Outcome> outcomes, Instant until) {
-  if (has_ahead(account, charges)) {
-    spend_ahead(account, charges, outcomes);
+  if (Bundles::Bundle* bundle = find_ahead(account, charges)) {
+    spend_ahead(*bundle, outcomes);
     co_return Asked::kAdmitted;
   }
   if (client_.loop().now() >= until) co_return Asked::kFailed;
@@ -176,13 +176,7 @@ io::Task<Asked> RedisStore::acquire(Account account, std::span<const Charge> cha
   co_await ask(*group, account, charges, until);
   group->tell(member);
   for (Group::Member* other : group->others) group->tell(*other);
-  if (group->bundle != nullptr) {
-    if (group->decided) {
-      bundles_.keep(*group->bundle, std::move(group->acquisition), outcomes, client_.loop().now());
-    } else {
-      bundles_.keep_nothing(*group->bundle);
-    }
-  }
+  if (group->bundle != nullptr) take_ahead(*group->bundle, std::move(group->acquisition), group->decided);
   if (member.asked == Asked::kRefused && changes_of(account.name) == changes)
     remember(account, charges, call, outcomes);
   for (const Group::Member* other : std::exchange(group->others, {})) other->waiting.resume();
@@ -190,28 +184,57 @@ io::Task<Asked> RedisStore::acquire(Account account, std::span<const Charge> cha
 }
 
 io::Task<void> RedisStore::ask(Group& group, Account account, std::span<const Charge> charges, Instant until) {
-  Acquisition& acquisition = group.acquisition;
   Acquisition::Wanted wanted{.now = group.wanted};
-  if (Bundles::Bundle* bundle = bundles_.find_or_add(account.name, account.kind, charges)) {
+  if (Bundles::Bundle* bundle = bundles_.find_or_add(account.name, account.kind, charges, group.call.phase)) {
     wanted.ahead = bundles_.ask(*bundle, group.wanted, client_.loop().now());
     wanted.parts = 2 * bundles_.holders(account.kind);
     if (wanted.ahead > 0) group.bundle = bundle;
     sweep_later();
   }
+  group.decided = co_await ask(group.acquisition, wanted, group.call, until);
+}
+
+// Whether it was decided.
+io::Task<bool> RedisStore::ask(Acquisition& acquisition, Acquisition::Wanted wanted, limit::Call call,
+                               Instant until) {
   const auto make = [&](const Acquisition::Script& script) {
-    return acquisition.command(script, wanted, script_now(group.call));
+    return acquisition.command(script, wanted, script_now(call));
   };
   for (int round = 0; round < kMostRounds; ++round) {
     const redis::Answer answer = co_await run(acquire_script(), acquisition.name(), make, until);
-    if (!answer.answered()) co_return;
+    if (!answer.answered()) co_return false;
     const auto told = acquisition.read(answer.reply.view());
-    group.decided = told == Acquisition::Told::kDecided;
-    if (group.decided) co_return;
+    if (told == Acquisition::Told::kDecided) co_return true;
     if (told == Acquisition::Told::kBroken) {
       client_.complain(answer.reply.view());
-      co_return;
+      co_return false;
     }
   }
+  co_return false;
+}
+
+// Asks for the next portion of a bundle before it is empty, so that nobody waits for it.
+io::Detached RedisStore::refill(Bundles::Bundle& bundle) {
+  const Bundles::Question question = Bundles::question_of(bundle);
+  Acquisition::Wanted wanted{.now = 0, .ahead = bundles_.ask(bundle, 0, client_.loop().now())};
+  if (wanted.ahead == 0) co_return;
+  wanted.parts = 2 * bundles_.holders(question.kind);
+  const limit::Call call = in_micros(call_of(question.phase));
+  Acquisition acquisition(question.kind, question.account, question.charges, call);
+  const bool decided = co_await ask(acquisition, wanted, call, deadline());
+  take_ahead(bundle, std::move(acquisition), decided);
+}
+
+void RedisStore::take_ahead(Bundles::Bundle& bundle, Acquisition&& granted, bool decided) {
+  if (decided) {
+    bundles_.keep(bundle, std::move(granted), client_.loop().now());
+  } else {
+    bundles_.keep_nothing(bundle);
+  }
+}
+
+limit::Call RedisStore::call_of(std::uint64_t phase) const {
+  return {.now = 0, .wall = client_.loop().wall().time_since_epoch().count(), .phase = phase, .lease = {}};
 }
 
 void RedisStore::sweep_later() {
@@ -240,8 +263,7 @@ void RedisStore::give_back(std::vector<Bundles::Rest> rests) {
 
 io::Detached RedisStore::give_back(Bundles::Rest rest) {
   made_room(rest.account);
-  const limit::Call call = in_micros(
-      {.now = 0, .wall = client_.loop().wall().time_since_epoch().count(), .phase = rest.phase, .lease = {}});
+  const limit::Call call = in_micros(call_of(rest.phase));
   Amendment amendment(*rest.kind, rest.account, rest.adjustments, call);
   amendment.make_once(fmt::format("{:016x}{:x}", mark_prefix_, ++marks_), rest.until);
   const auto make = [&](const Acquisition::Script& script) {

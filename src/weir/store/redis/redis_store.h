@@ -85,14 +85,13 @@ class RedisStore final : private io::Observer {
               std::span<limit::Outcome> outcomes) {
     return refusals_.recall(account.name, account.kind.number(), charges, call.now, outcomes);
   }
-  // Whether that has been taken in advance.
-  bool has_ahead(Account account, std::span<const Charge> charges) {
-    const Bundles::Bundle* bundle = bundles_.find(account.name, account.kind, charges);
-    return bundle != nullptr && Bundles::can_spend(*bundle, client_.loop().now());
+  // What has been taken of that in advance, for spend_ahead() before anything else is asked; null: nothing.
+  Bundles::Bundle* find_ahead(Account account, std::span<const Charge> charges) {
+    Bundles::Bundle* bundle = bundles_.find(account.name, account.kind, charges);
+    return bundle != nullptr && Bundles::can_spend(*bundle, client_.loop().now()) ? bundle : nullptr;
   }
-  // Requires: has_ahead.
-  void spend_ahead(Account account, std::span<const Charge> charges, std::span<limit::Outcome> outcomes) {
-    bundles_.spend(*bundles_.find(account.name, account.kind, charges), client_.loop().now(), outcomes);
+  void spend_ahead(Bundles::Bundle& bundle, std::span<limit::Outcome> outcomes) {
+    if (bundles_.spend(bundle, client_.loop().now(), outcomes)) refill(bundle);
   }
   const Bundles::Counters& ahead() const { return bundles_.counters(); }
 
@@ -139,6 +138,10 @@ class RedisStore final : private io::Observer {
 
   void notify() override;  // the turn ends: whoever gathers has all that it will get
   io::Task<void> ask(Group& group, Account account, std::span<const Charge> charges, Instant until);
+  io::Task<bool> ask(Acquisition& acquisition, Acquisition::Wanted wanted, limit::Call call, Instant until);
+  io::Detached refill(Bundles::Bundle& bundle);
+  void take_ahead(Bundles::Bundle& bundle, Acquisition&& granted, bool decided);
+  limit::Call call_of(std::uint64_t phase) const;  // of nobody's request
   void sweep();
   void sweep_later();
   void give_back(std::vector<Bundles::Rest> rests);
