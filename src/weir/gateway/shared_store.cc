@@ -96,7 +96,7 @@ SharedStoreAccess::SharedStoreAccess(io::EventLoop& loop, const SharedStoreSetti
       store(client, settings.store),
       subscriber(loop, settings.client.node, settings.store.channel,
                  {.servers = [this] { return client.servers(); },
-                  .message = [this](std::string_view account) { store.made_room(account); },
+                  .message = [this](std::string_view message) { store.told(message); },
                   .changed = [this](bool live) { store.set_told(live); }},
                  counters),
       shared{store} {}

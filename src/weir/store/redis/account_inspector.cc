@@ -167,7 +167,7 @@ io::Task<Result<Forgotten>> AccountInspector::forget(Subject subject) {
   for (const std::string& list : lists) forget.add(name + list);
   const Result<redis::Reply> reply = co_await ask(subject.account, forget);
   if (!reply) co_return std::unexpected(reply.error());
-  const bool told = co_await store_.tell(name, client_.loop().now() + budget_);
+  const bool told = co_await store_.tell_reset(name, client_.loop().now() + budget_);
   if (!told) co_return std::unexpected(failure(Call::End::kTimedOut, budget_));
   Forgotten forgotten{.account = !record->view().is_nil()};
   const auto deleted = static_cast<std::size_t>(reply->view().integer());

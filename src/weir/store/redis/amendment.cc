@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/store/redis/amendment.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 #include <variant>
@@ -59,7 +57,7 @@ redis::Command Amendment::command(const Acquisition::Script& script, Micros now,
     if (has_list(asked.variant->form) && !asked.done) lists.push_back(std::string(name_) + asked.variant->list);
   }
   const bool once = !mark_.empty();
-  if (once) lists.push_back(fmt::format("{}:{}", name_, mark_));
+  if (once) lists.push_back(mark());
   redis::Command command(6 + lists.size() + (once ? 1 : 0));
   command.add(script.verb).add(script.body).add(std::to_string(1 + lists.size())).add(name_);
   for (const std::string& list : lists) command.add(list);
@@ -139,12 +137,15 @@ Amendment::Told Amendment::read(redis::ReplyView reply) {
   now_ = answer->now;
   account_ = answer->account;
   was_made_ = answer->granted == 0;
-  if (!mark_.empty()) return Told::kDone;
+  if (answer->granted == kTooLate) return Told::kDone;
   if (answer->granted == kOtherPeriod) {
     calendar_now_ = now_;
     return Told::kAgain;
   }
-  if (answer->granted == kOtherNumbers) return amend(account_) ? Told::kReplace : Told::kAgain;
+  if (answer->granted == kOtherNumbers) {
+    if (amend(account_)) return Told::kReplace;
+    return mark_.empty() ? Told::kAgain : Told::kDone;
+  }
   std::string_view facts = answer->facts;
   for (Asked& asked : asked_) {
     if (!has_list(asked.variant->form) || asked.done) continue;
@@ -192,22 +193,27 @@ bool Amendment::amend(const Asked& asked, FoundSlot& slot, std::string& state) c
 }
 
 // By which numbers others were refused is not known: they are told whatever room there was.
-redis::Command Amendment::replacement(const Acquisition::Script& script, std::string_view channel) const {
-  const std::int64_t seconds = seconds_of(FoundAccount(replacement_).life());
+redis::Command Amendment::replacement(const Acquisition::Script& script, Micros now, std::string_view channel) const {
   const bool gives = std::ranges::any_of(asked_, [](const Asked& one) { return one.done && one.adjustment.by < 0; });
-  return {script.verb,
-          script.body,
-          "1",
-          name_,
-          account_,
-          replacement_,
-          std::to_string(seconds),
-          gives ? channel : std::string_view()};
+  const bool once = !mark_.empty();
+  redis::Command command(once ? 11 : 8);
+  command.add(script.verb).add(script.body).add(once ? "2" : "1").add(name_);
+  if (once) command.add(mark());
+  command.add(account_).add(replacement_).add(std::to_string(seconds_of(FoundAccount(replacement_).life())));
+  command.add(gives ? channel : std::string_view());
+  if (once) command.add(std::to_string(until_)).add(std::to_string(now));
+  return command;
 }
 
-void Amendment::replaced(bool written) {
-  if (written) return;
-  for (Asked& asked : asked_) asked.done = false;
+Amendment::Told Amendment::replaced(std::int64_t reply) {
+  constexpr std::int64_t kSomebodyWasFirst = 0;
+  constexpr std::int64_t kWritten = 1;
+  if (reply == kSomebodyWasFirst) {
+    for (Asked& asked : asked_) asked.done = false;
+    return Told::kAgain;
+  }
+  was_made_ = reply == kWritten;
+  return mark_.empty() ? Told::kAgain : Told::kDone;
 }
 
 Outcome Amendment::look(const Asked& asked) const {

@@ -6,6 +6,8 @@
 // Thread safety: a plain value.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,8 +33,8 @@ class Amendment {
   // Leases of the call that are charged are to last from now again.
   Amendment(const RedisKind& kind, std::string_view name, std::span<const Charge> charges, const limit::Call& call);
 
-  // It is made once, whatever repeats the command, and not after `until`. `mark`: a name that no other one has; may
-  // be remembered for ten seconds. Then a slot that was written with other numbers is kDone, too, and unchanged.
+  // It is made once, whatever repeats its commands, and not after `until`. `mark`: a name that no other one has; may
+  // be remembered for ten seconds. Requires: no log and no leases are among it.
   void make_once(std::string mark, Micros until) {
     mark_ = std::move(mark);
     until_ = until;
@@ -47,15 +49,15 @@ class Amendment {
     kBroken,
   };
   Told read(redis::ReplyView reply);
-  redis::Command replacement(const Acquisition::Script& script, std::string_view channel) const;
-  // Whether it was written; if not, the question is to be asked again from the start.
-  void replaced(bool written);
+  redis::Command replacement(const Acquisition::Script& script, Micros now, std::string_view channel) const;
+  // What the script says of it: kDone, or kAgain where the question is to be asked again for what is not done.
+  Told replaced(std::int64_t reply);
 
   // Of the limit of each adjustment, to a cost of 0, in the ticks of the layout. Requires: read() said kDone.
   void tell(std::span<limit::Outcome> outcomes) const;
   // All leases that were to be renewed were alive.
   bool all_alive() const { return all_alive_; }
-  // Whether it was made. Requires: make_once, and kDone.
+  // Whether it was made, and not too late. Requires: make_once.
   bool was_made() const { return was_made_; }
 
  private:
@@ -83,6 +85,7 @@ class Amendment {
   bool amend(std::string_view account);
   bool amend(const Asked& asked, FoundSlot& slot, std::string& state) const;
   limit::Outcome look(const Asked& asked) const;
+  std::string mark() const { return fmt::format("{}:{}", name_, mark_); }
   limit::Call call() const { return {.now = 0, .wall = now_, .phase = call_.phase, .lease = call_.lease}; }
 
   const RedisKind& kind_;

@@ -34,8 +34,10 @@ namespace weir::store {
 class Bundles {
  public:
   static constexpr nanoseconds kLife = std::chrono::milliseconds(300);
-  // A bundle can be given back for so long after the store has granted it.
-  static constexpr nanoseconds kReturnedWithin = std::chrono::seconds(2);
+  // The store takes something back for so long after it was granted, by its own clock; and longer than the second
+  // is not known here, since the instant of the grant may be by a gateway's clock, a second from the store's.
+  static constexpr nanoseconds kReturnedWithin = std::chrono::seconds(3);
+  static constexpr nanoseconds kUnknownFor = std::chrono::seconds(4);
   // How often sweep() is to be called while there is anything.
   static constexpr nanoseconds kSweep = std::chrono::milliseconds(100);
 
@@ -56,7 +58,7 @@ class Bundles {
     std::uint64_t phase = 0;
     std::uint32_t count = 0;  // of requests
     Micros until = 0;         // on the store's clock: then it takes nothing back any more
-    Instant known_by{};       // the same here
+    Instant known_by{};       // the same here, at the latest
   };
   enum class Returned : std::uint8_t { kDone, kLost, kUnknown };
 
@@ -96,6 +98,8 @@ class Bundles {
     return static_cast<std::uint32_t>(kind.gateways()) * workers_;
   }
 
+  // The store has forgotten the account: whatever is held of it was never charged, as it were.
+  void drop(std::string_view account);
   // What is over by now. Forgets who is not busy any more.
   std::vector<Rest> sweep(Instant now);
   // All of it. What is asked for at the moment is over when it comes.
@@ -110,17 +114,11 @@ class Bundles {
  private:
   struct Account;
   struct Portion;
-  struct Key {
-    std::string_view name;
-    const RedisKind* kind;
-    bool operator==(const Key&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Key& key) const { return std::hash<std::string_view>()(key.name); }
-  };
-  using Accounts = std::unordered_map<Key, std::unique_ptr<Account>, Hash>;
+  // By name: what is held of a slot counts whatever configuration it was taken by. Keys are views into the accounts.
+  using Accounts = std::unordered_map<std::string_view, std::unique_ptr<Account>>;
 
-  Account* account_of(const Key& key) const;
+  Account* account_of(std::string_view name) const;
+  void let_go(const Rest& rest);
   bool may_lease(const RedisKind& kind, std::span<const Charge> charges) const;
   std::uint32_t room(const Bundle& bundle) const;
   static Rest rest_of(const Bundle& bundle, const Portion& portion);
@@ -129,7 +127,7 @@ class Bundles {
   std::size_t most_;
   bool closed_ = false;
   Counters counters_;
-  Accounts accounts_;          // keys are views into what they lead to
+  Accounts accounts_;
   std::vector<Rest> unknown_;  // the store has not said what has become of them
 };
 

@@ -41,9 +41,10 @@ Limit sliding(limit::Cost capacity, limit::Ticks window) {
       .value();
 }
 
+int kinds = 0;  // so far: each has a name of its own
+
 std::shared_ptr<const RedisKind> kind_of(const std::vector<Limit>& limits, const Leasing& leasing) {
-  static int number = 0;
-  Layout layout{.kind = "kind " + std::to_string(++number), .slots = {}};
+  Layout layout{.kind = "kind " + std::to_string(++kinds), .slots = {}};
   for (const Limit& limit : limits) {
     layout.slots.push_back({.identity = std::to_string(layout.slots.size()), .variants = {limit}, .largest_cost = 3});
   }
@@ -57,7 +58,8 @@ class BundlesTest : public ::testing::Test {
   }
   std::unique_ptr<BlockingStore> make() {
     const std::vector<redis::Address> seeds{{.host = {}, .port = 0, .unix_path = server.unix_path()}};
-    return std::make_unique<BlockingStore>(seeds, RedisStore::Clock::kCall, std::chrono::seconds(10), "", &clock);
+    return std::make_unique<BlockingStore>(seeds, RedisStore::Clock::kCall, std::chrono::seconds(10), "", &clock,
+                                           workers);
   }
   limit::Call call() const {
     return {.now = clock.now().time_since_epoch().count(), .wall = clock.wall().time_since_epoch().count()};
@@ -103,6 +105,7 @@ class BundlesTest : public ::testing::Test {
   RedisServer server{RedisServer::Options{.extra = {}, .unix_only = true}};
   SteppedClock clock;
   std::vector<std::unique_ptr<BlockingStore>> stores;
+  std::uint32_t workers = 1;
   std::string name = "weir:{a}";
   std::vector<Outcome> last;
 };
@@ -176,6 +179,89 @@ TEST_F(BundlesTest, QuestionsOfOneSlotShareWhatMayBeHeldOfIt) {
   EXPECT_EQ(held(), 20);
   offer(*stores[0], *kind, 20, 3);
   EXPECT_EQ(held(), 23) << "ten tokens were left, which is three requests of three";
+}
+
+TEST_F(BundlesTest, CallersWhoChooseTheirCostsMakeNoLongList) {
+  open(1);
+  const auto kind = kind_of({fixed(1'000'000, 3600 * kSecond)}, {.max = 100'000});
+  for (limit::Cost cost = 1; cost <= 100; ++cost) offer(*stores[0], *kind, 10, cost);
+  EXPECT_EQ(stores[0]->ahead().taken.value(), 16 * 10);
+  settle();
+  offer(*stores[0], *kind, 10, 200);
+  EXPECT_EQ(stores[0]->ahead().taken.value(), 17 * 10) << "there is room again";
+}
+
+TEST_F(BundlesTest, TwoConfigurationsShareWhatMayBeHeldOfASlot) {
+  open(1);
+  const auto old = kind_of({bucket(100, kSecond, 100)}, {.max = 25});
+  const auto fresh =
+      std::make_shared<const RedisKind>(Layout{.kind = "kind " + std::to_string(kinds),
+                                               .slots = {{.identity = "0", .variants = {bucket(100, kSecond, 100)}}}},
+                                        Leasing{.max = 25});
+  ASSERT_EQ(old->slot(0).id, fresh->slot(0).id);
+  offer(*stores[0], *old, 10);
+  EXPECT_EQ(held(), 10);
+  offer(*stores[0], *fresh, 30);
+  EXPECT_LE(held(), 25);
+}
+
+TEST_F(BundlesTest, WhatWasTakenByOtherNumbersGoesBackNevertheless) {
+  open(2);
+  const auto old =
+      kind_of({fixed(1000, 3600 * kSecond), bucket(1, 3600 * kSecond, 1000)}, {.max = 50, .gateways = 2});
+  offer(*stores[0], *old, 20);
+  EXPECT_EQ(held(), 20);
+  const Layout layout{.kind = "kind " + std::to_string(kinds),
+                      .slots = {{.identity = "0", .variants = {fixed(2000, 3600 * kSecond)}},
+                                {.identity = "1", .variants = {bucket(1, 3600 * kSecond, 2000)}}}};
+  const auto fresh = std::make_shared<const RedisKind>(layout, Leasing{.max = 50, .gateways = 2});
+  EXPECT_EQ(offer(*stores[1], *fresh, 1), 1);  // the other gateway has been reloaded, and writes its own numbers
+  EXPECT_EQ(last[0].remaining, 2000 - 41);
+  stores[0]->begin_anew();
+  until_nothing_is_held();
+  EXPECT_EQ(stores[0]->ahead().returned.value(), 20);
+  EXPECT_EQ(offer(*stores[1], *fresh, 1), 1);
+  EXPECT_EQ(last[0].remaining, 2000 - 22);
+}
+
+TEST_F(BundlesTest, WhatIsHeldOfAnAccountThatIsResetIsDropped) {
+  open(2);
+  const auto kind = kind_of({fixed(1000, 3600 * kSecond)}, {.max = 100, .gateways = 2});
+  offer(*stores[0], *kind, 50);
+  EXPECT_EQ(held(), 50);
+  stores[1]->reset(*kind, name);
+  stores[0]->run([&](RedisStore& store) { store.told("reset " + name); });
+  EXPECT_EQ(held(), 0);
+  settle();
+  std::uint32_t admitted = 0;
+  for (int round = 0; round < 400; ++round)
+    admitted += offer(*stores[static_cast<std::size_t>(round) % 2], *kind, 10);
+  settle();
+  admitted += offer(*stores[0], *kind, 1000);
+  EXPECT_EQ(admitted, 1000);
+}
+
+TEST_F(BundlesTest, WorkersShareWhatTheirGatewayMayHold) {
+  workers = 4;
+  open(4);
+  const auto kind = kind_of({fixed(100'000, 3600 * kSecond)}, {.max = 40});
+  for (const auto& store : stores) offer(*store, *kind, 100);
+  EXPECT_EQ(held(), 40);
+}
+
+TEST_F(BundlesTest, AfterAQuestionWithoutAnAnswerNothingIsTakenInAdvance) {
+  open(1);
+  const auto kind = kind_of({fixed(100'000, 3600 * kSecond)}, {.max = 1000});
+  offer(*stores[0], *kind, 50);
+  EXPECT_EQ(stores[0]->ahead().taken.value(), 50);
+  advance(250 * kMilli);
+  settle();
+  server.command({"SET", name, "nonsense"});
+  const std::vector<Charge> charges{{}};
+  stores[0]->acquire_together(50, *kind, name, charges, call());
+  server.command({"DEL", name});
+  offer(*stores[0], *kind, 1);
+  EXPECT_EQ(stores[0]->ahead().taken.value(), 50);
 }
 
 TEST_F(BundlesTest, AWindowsBundleEndsWithIt) {
@@ -331,6 +417,11 @@ TEST_P(BundlesPropertyTest, TogetherTheyAdmitWhatOneLimitAdmitsThatSeesAll) {
     if (what == 60) advance(limit::between(random, 100, 3000) * kMilli);
     if (what == 61) stores[at] = make();  // it has crashed
     if (what == 62) stores[at]->begin_anew();
+    if (what == 63) {  // others go on by the old one for a moment
+      --kinds;
+      kind = kind_of(limits, leasing);
+      stores[at]->begin_anew();
+    }
   }
   EXPECT_GT(total, 0);
   EXPECT_GT(spent(), 0);

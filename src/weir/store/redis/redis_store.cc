@@ -25,6 +25,8 @@ constexpr nanoseconds kBetweenComparisons = std::chrono::seconds(1);
 // shortly while there are none.
 constexpr limit::Ticks kLongestMemory = 60'000'000'000;
 constexpr limit::Ticks kLongestUntold = 1'000'000'000;
+// Before the name of an account that was reset; names begin with a prefix, which has no spaces.
+constexpr std::string_view kReset = "reset ";
 
 const redis::Script& acquire_script() {
   static const redis::Script script(scripts::kAcquire);
@@ -261,21 +263,16 @@ void RedisStore::give_back(std::vector<Bundles::Rest> rests) {
   for (Bundles::Rest& rest : rests) give_back(std::move(rest));
 }
 
+// By the server's clock, whoever's else counts: a message that was under way for long must not look fresh.
 io::Detached RedisStore::give_back(Bundles::Rest rest) {
   made_room(rest.account);
-  const limit::Call call = in_micros(call_of(rest.phase));
+  limit::Call call = in_micros(call_of(rest.phase));
+  if (settings_.clock != Clock::kCall) call.wall = 0;
   Amendment amendment(*rest.kind, rest.account, rest.adjustments, call);
   amendment.make_once(fmt::format("{:016x}{:x}", mark_prefix_, ++marks_), rest.until);
-  const auto make = [&](const Acquisition::Script& script) {
-    return amendment.command(script, script_now(call), settings_.channel);
-  };
-  const Instant until = deadline();
-  const redis::Answer answer = co_await run(adjust_script(), rest.account, make, until);
   auto how = Bundles::Returned::kUnknown;
-  if (answer.answered()) {
-    const bool made = amendment.read(answer.reply.view()) == Amendment::Told::kDone && amendment.was_made();
-    how = made ? Bundles::Returned::kDone : Bundles::Returned::kLost;
-  }
+  const bool answered = co_await amend(amendment, rest.account, call.wall);
+  if (answered) how = amendment.was_made() ? Bundles::Returned::kDone : Bundles::Returned::kLost;
   bundles_.returned(std::move(rest), how);
 }
 
@@ -295,38 +292,44 @@ void RedisStore::set_told(bool told) {
   for (std::uint32_t& changes : changes_) ++changes;
 }
 
-io::Task<bool> RedisStore::tell(std::string_view account, Instant until) {
+// What is held of an account that was reset was counted in what is gone.
+void RedisStore::told(std::string_view message) {
+  if (!message.starts_with(kReset)) return made_room(message);
+  message.remove_prefix(kReset.size());
+  bundles_.drop(message);
+  made_room(message);
+}
+
+io::Task<bool> RedisStore::tell_reset(std::string_view account, Instant until) {
   if (settings_.channel.empty()) co_return true;
-  const redis::Command command{"PUBLISH", settings_.channel, account};
+  const std::string message = std::string(kReset).append(account);
+  const redis::Command command{"PUBLISH", settings_.channel, message};
   const redis::Answer answer = co_await client_.ask(account, command, until);
   co_return answer.answered();
 }
 
-io::Task<bool> RedisStore::amend(Amendment& amendment, std::string_view name, const limit::Call& call) {
+// `now`: 0 for the server's clock.
+io::Task<bool> RedisStore::amend(Amendment& amendment, std::string_view name, Micros now) {
   const Instant until = deadline();
+  const auto make = [&](const Acquisition::Script& script) {
+    return amendment.command(script, now, settings_.channel);
+  };
+  const auto replace = [&](const Acquisition::Script& script) {
+    return amendment.replacement(script, now, settings_.channel);
+  };
   for (int round = 0; round < kMostRounds; ++round) {
-    const auto make = [&](const Acquisition::Script& script) {
-      return amendment.command(script, script_now(call), settings_.channel);
-    };
     const redis::Answer answer = co_await run(adjust_script(), name, make, until);
     if (!answer.answered()) co_return false;
-    switch (amendment.read(answer.reply.view())) {
-      case Amendment::Told::kDone:
-        co_return true;
-      case Amendment::Told::kAgain:
-        break;
-      case Amendment::Told::kReplace: {
-        const auto replace = [&](const Acquisition::Script& script) {
-          return amendment.replacement(script, settings_.channel);
-        };
-        const redis::Answer replaced = co_await run(replace_script(), name, replace, until);
-        if (!replaced.answered() || replaced.reply.view().is_error()) co_return false;
-        amendment.replaced(replaced.reply.view().integer() == 1);
-        break;
-      }
-      case Amendment::Told::kBroken:
-        client_.complain(answer.reply.view());
-        co_return false;
+    auto told = amendment.read(answer.reply.view());
+    if (told == Amendment::Told::kReplace) {
+      const redis::Answer replaced = co_await run(replace_script(), name, replace, until);
+      if (!replaced.answered() || replaced.reply.view().is_error()) co_return false;
+      told = amendment.replaced(replaced.reply.view().integer());
+    }
+    if (told == Amendment::Told::kDone) co_return true;
+    if (told == Amendment::Told::kBroken) {
+      client_.complain(answer.reply.view());
+      co_return false;
     }
   }
   co_return false;
@@ -337,7 +340,7 @@ io::Task<bool> RedisStore::adjust(Account account, std::span<const Adjustment> a
   const limit::Call own = in_micros(call);
   made_room(account.name);
   Amendment amendment(account.kind, account.name, adjustments, own);
-  if (!co_await amend(amendment, account.name, own)) co_return false;
+  if (!co_await amend(amendment, account.name, script_now(own))) co_return false;
   amendment.tell(outcomes);
   co_return true;
 }
@@ -346,11 +349,12 @@ io::Task<std::optional<bool>> RedisStore::renew(Account account, std::span<const
                                                 const limit::Call& call) {
   const limit::Call own = in_micros(call);
   Amendment amendment(account.kind, account.name, charges, own);
-  if (!co_await amend(amendment, account.name, own)) co_return std::nullopt;
+  if (!co_await amend(amendment, account.name, script_now(own))) co_return std::nullopt;
   co_return amendment.all_alive();
 }
 
 io::Task<bool> RedisStore::reset(Account account) {
+  bundles_.drop(account.name);
   made_room(account.name);
   std::vector<std::string> names{std::string(account.name)};
   for (const auto& slot : account.kind.slots()) {
@@ -362,7 +366,7 @@ io::Task<bool> RedisStore::reset(Account account) {
   for (const std::string& name : names) command.add(name);
   const redis::Answer answer = co_await client_.ask(account.name, command, deadline());
   if (!answer.answered() || answer.reply.view().is_error()) co_return false;
-  co_return co_await tell(account.name, deadline());
+  co_return co_await tell_reset(account.name, deadline());
 }
 
 }  // namespace weir::store

@@ -101,11 +101,8 @@ class RedisStore final : private io::Observer {
   void close();
   // Whether the channel is heard from now on. Something may have been missed until now.
   void set_told(bool told);
-  // What the channel says: somebody has given something back to this account.
-  void made_room(std::string_view account) {
-    refusals_.forget(account);
-    ++changes_of(account);
-  }
+  // What the channel says: somebody has given something back to an account, or has reset it.
+  void told(std::string_view message);
 
   // Until when a decision that begins now may take, whatever it asks.
   Instant deadline() const { return client_.loop().now() + settings_.budget; }
@@ -118,9 +115,9 @@ class RedisStore final : private io::Observer {
   // Whether all leases were alive; absent: it failed.
   io::Task<std::optional<bool>> renew(Account account, std::span<const Charge> charges, const limit::Call& call);
   io::Task<bool> reset(Account account);
-  // Tells all stores that the account has room again, for whoever has made it without this store. False: no answer
-  // came. An error is one: it must be possible to go without.
-  io::Task<bool> tell(std::string_view account, Instant until);
+  // Tells all stores that the account is as if it had never been used, for whoever has reset it without this store.
+  // False: no answer came. An error is one: it must be possible to go without.
+  io::Task<bool> tell_reset(std::string_view account, Instant until);
 
  private:
   struct Group;
@@ -136,6 +133,10 @@ class RedisStore final : private io::Observer {
     RedisStore& store_;
   };
 
+  void made_room(std::string_view account) {
+    refusals_.forget(account);
+    ++changes_of(account);
+  }
   void notify() override;  // the turn ends: whoever gathers has all that it will get
   io::Task<void> ask(Group& group, Account account, std::span<const Charge> charges, Instant until);
   io::Task<bool> ask(Acquisition& acquisition, Acquisition::Wanted wanted, limit::Call call, Instant until);
@@ -154,7 +155,7 @@ class RedisStore final : private io::Observer {
   }
   Micros script_now(const limit::Call& call);
   io::Detached compare_clocks(std::string name, Micros wall);
-  io::Task<bool> amend(Amendment& amendment, std::string_view name, const limit::Call& call);
+  io::Task<bool> amend(Amendment& amendment, std::string_view name, Micros now);
 
   template <class Make>
   io::Task<redis::Answer> run(const redis::Script& script, std::string_view name, Make make, Instant deadline);

@@ -291,7 +291,7 @@ TEST_F(TellingTest, WhatWasAskedBeforeTheNewsIsNotRemembered) {
     std::promise<Asked> done;
     gateway.run([&](RedisStore& store) {
       ask(store, {kind, "a"}, charges, after, done);
-      if (told) store.made_room("a");
+      if (told) store.told("a");
     });
     EXPECT_EQ(done.get_future().get(), Asked::kRefused);
     EXPECT_EQ(gateway.recall(kind, "a", charges, {}, after), !told);

@@ -16,8 +16,8 @@
 --            7 leases               d 0 ends, 1 renews, 2 looks; d cost, d time, d least, B key, c16 id
 -- ARGV[2]  the channel on which whoever remembers a refusal is told of the account's name when something is given
 --          back while a request can be refused; empty: nobody is
--- ARGV[3]  if there: the changes are made once, whatever repeats this, and not after ARGV[3]; the last of KEYS, which no
---          change names, says whether they were
+-- ARGV[3]  if there: the changes are made once, whatever repeats this, and not after this instant; the last of KEYS,
+--          which no change names, is the mark that they were made
 -- reply    packed: i4 0, d now, I4 size + the account afterwards, and for each log and each set of leases
 --            log: d used, d newest, d 0, d end of the unit
 --            that has to go for one more, d 0;  leases: d held, d last end,
@@ -36,8 +36,7 @@ end
 
 local function answer(done) return pack('<i4dI4', done, now, #record) .. record end
 
-local once = ARGV[3] and KEYS[#KEYS]
-if once and (now > tonumber(ARGV[3]) or call('EXISTS', once) == 1) then return answer(-3) end
+if ARGV[3] and now > tonumber(ARGV[3]) then return answer(-3) end
 
 local slots, heads_at, states_at = {}, {}, {}
 if #record > 0 then
@@ -166,6 +165,9 @@ for i = 1, count do
   end
 end
 
+-- From here on nothing fails.
+if ARGV[3] and not call('SET', KEYS[#KEYS], '', 'EX', 10, 'NX') then return answer(-3) end
+
 -- Reads and writes no more of a log than what is behind the change.
 local function change_log(c)
   local by, when, window, most, limit, ample, log = c.n[3], c.n[4], c.n[5], c.n[6], c.n[7], c.n[8], KEYS[c.n[9]]
@@ -277,7 +279,6 @@ for i = 1, count do
     changed = true
   end
 end
-if once then call('SET', once, '', 'EX', 10) end
 if changed then
   local pieces, states = {pack('<I2', life)}, {}
   local function add(c)

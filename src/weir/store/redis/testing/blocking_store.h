@@ -38,16 +38,16 @@ class BlockingStore {
   // `time`: another clock than the machine's; outlives the store.
   BlockingStore(std::vector<redis::Address> seeds, RedisStore::Clock clock,
                 nanoseconds budget = std::chrono::seconds(10), const std::string& channel = {},
-                const Clock* time = nullptr)
+                const Clock* time = nullptr, std::uint32_t workers = 1)
       : clock_(time == nullptr ? system_ : *time),
         settings_{.seeds = std::move(seeds),
                   .node = {.budget = budget, .scripts = RedisStore::scripts(), .resolve = resolve}},
         loop_(clock_),
         client_(loop_, settings_, counters_),
-        store_(client_, {.budget = budget, .clock = clock, .channel = channel}),
+        store_(client_, {.budget = budget, .clock = clock, .channel = channel, .workers = workers}),
         subscriber_(loop_, settings_.node, channel,
                     {.servers = [this] { return client_.servers(); },
-                     .message = [this](std::string_view account) { store_.made_room(account); },
+                     .message = [this](std::string_view account) { store_.told(account); },
                      .changed = [this](bool live) { store_.set_told(live); }},
                     counters_),
         thread_([this] { loop_.run(); }) {
