@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from harness import MessageFaults, RedisServer, Traffic, eventually
+from harness import MessageFaults, RedisServer, Traffic, documented_permissions, eventually
 
 GATEWAYS = 3
 LEASE = 60
@@ -133,11 +133,25 @@ def test_a_busy_account_costs_few_round_trips(gateways):
 
 
 def test_reloading_gives_back_what_is_held(redis, launch, origin):
-    gateway = launch(origin, limits=[window(100_000)], store=store(redis.url))
+    total = 100_000
+    gateway = launch(origin, limits=[window(total)], store=store(redis.url))
     with Traffic(gateway, clients=4) as traffic:
         traffic.go_on(300, within=30)
-        before = ahead(gateway)["returned"]
-        gateway.reload(limits=[window(200_000)])
+        gateway.reload(limits=[window(2 * total)])
         traffic.go_on(100)
-        assert ahead(gateway)["returned"] > before
     eventually(lambda: held(gateway) == 0)
+    counts = ahead(gateway)
+    assert counts["returned"] > 0 and counts["lost"] == 0
+    left = int(gateway.ask("GET", "/x").fields.get("X-RateLimit-Remaining"))
+    assert left == 2 * total - admitted(traffic) - 1
+
+
+def test_the_permissions_that_are_documented_are_enough(launch, origin):
+    with RedisServer(user=("weir", "secret"), rules=documented_permissions()) as server:
+        gateway = launch(origin, limits=[window(100_000)], store=store(server.url))
+        with Traffic(gateway, clients=4) as traffic:
+            traffic.go_on(300, within=30)
+        eventually(lambda: held(gateway) == 0)
+        counts = ahead(gateway)
+        assert counts["spent"] > 0 and counts["returned"] > 0 and counts["lost"] == 0
+        assert server.command("ACL", "LOG") == []

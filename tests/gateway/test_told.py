@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What gateways that share limits tell each other: a refusal is remembered, and forgotten when it ends early."""
 
-import re
 import subprocess
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
-from harness import RedisCluster, RedisServer, eventually, reply
+from harness import RedisCluster, RedisServer, documented_permissions, eventually, reply
 
 from test_redis import limit, shared
 from test_redis_failures import reached, total
@@ -98,9 +96,7 @@ def test_a_gateway_that_hears_nothing_asks_again_after_a_second(redis, launch, o
 
 
 def test_the_permissions_that_are_documented_are_enough(launch, origin):
-    text = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text()
-    rules = " ".join(re.search(r"^    ~weir:.*\n(    [+&].*\n)+", text, re.MULTILINE).group().split())
-    with RedisServer(user=("weir", "secret"), rules=rules) as server:
+    with RedisServer(user=("weir", "secret"), rules=documented_permissions()) as server:
         kinds = [limit(algorithm, algorithm=algorithm) for algorithm in
                  ("token_bucket", "fixed_window", "sliding_window", "sliding_log")]
         kinds[0]["rate"] = "7/day"

@@ -36,7 +36,7 @@ Type<Shutdown> shutdown_section();
 // language/redis.cc
 Type<std::optional<Redis>> redis_store();
 // Reports what only a shared store would make act. Requires: store and limits were read.
-void warn_without_redis(Reader& reader, const Fields& fields, Config& config);
+void warn_of_what_cannot_act(Reader& reader, const Fields& fields, Config& config);
 
 // The whole file.
 Type<Config> language();

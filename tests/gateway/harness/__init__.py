@@ -8,7 +8,7 @@ from .message import Cut, Fields, Malformed, Response, Silence
 from .messages import MessageFaults
 from .origin import Exchange, Hold, Origin, reply, replay
 from .poll import eventually, free_port
-from .redis import RedisCluster, RedisServer
+from .redis import RedisCluster, RedisServer, documented_permissions
 from .resp import RedisClient, RedisError
 from .traffic import Traffic, longest, percentile
 
@@ -30,6 +30,7 @@ __all__ = [
     "Response",
     "Silence",
     "Traffic",
+    "documented_permissions",
     "eventually",
     "free_port",
     "longest",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Redis as a process, alone or as a cluster: on free ports, in folders of its own, without a trace on disk."""
 
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -17,6 +18,12 @@ CLUSTER_LIMIT = 30.0
 SLOTS = 16384
 # The tests' own way in, whatever the users of the server may do.
 HARNESS = ("harness", "harness")
+
+
+def documented_permissions():
+    """What docs/configuration.md says that the gateways' user needs."""
+    text = (Path(__file__).resolve().parents[3] / "docs" / "configuration.md").read_text()
+    return " ".join(re.search(r"^    ~weir:.*\n(    [+&].*\n)+", text, re.MULTILINE).group().split())
 
 
 class RedisServer:

@@ -109,7 +109,7 @@ Type<Config> language() {
       .check(check_keys)
       .check(check_identify)
       .check(warn_of_logs)
-      .check(warn_without_redis);
+      .check(warn_of_what_cannot_act);
   return file;
 }
 

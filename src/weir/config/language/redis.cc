@@ -120,7 +120,19 @@ Type<std::optional<Redis>> redis_store() {
   return as<std::optional<Redis>>(Type<Redis>(redis));
 }
 
-void warn_without_redis(Reader& reader, const Fields& fields, Config& config) {
+// The workers have equal shares of what their gateway may hold.
+void warn_of_small_lease(Reader& reader, const Fields& fields, const Config& config) {
+  const std::uint64_t most = config.redis->lease_max;
+  if (most == 0 || most >= config.workers) return;
+  const Fields redis(*Fields(*fields.find("store")).find("redis"));
+  reader.report.warning(
+      Fields(*redis.find("lease")).place("max"),
+      fmt::format("this is less than one token for each of the {} `workers`: none is taken in advance",
+                  config.workers));
+}
+
+void warn_of_what_cannot_act(Reader& reader, const Fields& fields, Config& config) {
+  if (config.redis && fields.good("store") && fields.good("workers")) warn_of_small_lease(reader, fields, config);
   if (config.redis || !fields.good("store")) return;
   if (config.gateways > 1) {
     reader.report.warning(
