@@ -18,8 +18,8 @@ def window(total):
     return {"name": "all", "per": ["service"], "algorithm": "fixed_window", "rate": f"{total}/day", **CLOSED}
 
 
-def store(url):
-    return {"redis": {"urls": [url], "budget": "100ms", "lease": {"max": LEASE}}, "gateways": GATEWAYS}
+def store(url, budget="1s"):
+    return {"redis": {"urls": [url], "budget": budget, "lease": {"max": LEASE}}, "gateways": GATEWAYS}
 
 
 @pytest.fixture
@@ -32,6 +32,19 @@ def redis():
 def gateways(redis, launch, origin):
     """gateways(limit): three of them, on one server."""
     return lambda limit: [launch(origin, limits=[limit], store=store(redis.url)) for _ in range(GATEWAYS)]
+
+
+@pytest.fixture
+def faulty(redis, launch, origin):
+    """faulty(limit): three gateways, each with a way of its own on which messages get lost; and what got lost so far."""
+    with ExitStack() as stack:
+        ways = [stack.enter_context(MessageFaults(redis, seed)) for seed in range(GATEWAYS)]
+
+        def start(limit):
+            gateways = [launch(origin, limits=[limit], store=store(way.url, "100ms")) for way in ways]
+            return gateways, lambda: sum((way.counts for way in ways), start=Counter())
+
+        yield start
 
 
 def ahead(gateway):
@@ -57,32 +70,26 @@ def until_all_refuse(traffic):
     eventually(lambda: len(traffic.answers) > 200 and refused(traffic.answers[-200:]), 60, what="only refusals")
 
 
-def test_repeated_late_and_lost_messages_never_admit_more_than_the_limit(redis, launch, origin):
+def test_repeated_late_and_lost_messages_never_admit_more_than_the_limit(faulty):
     total = 3000
-    with ExitStack() as stack:
-        ways = [stack.enter_context(MessageFaults(redis, seed)) for seed in range(GATEWAYS)]
-        gateways = [launch(origin, limits=[window(total)], store=store(way.url)) for way in ways]
-        with Traffic(gateways, clients=4 * GATEWAYS) as traffic:
-            until_all_refuse(traffic)
-        counts = sum((way.counts for way in ways), start=Counter())
-        spent = sum(ahead(gateway)["spent"] for gateway in gateways)
-        print(f"{len(traffic.answers)} requests, {admitted(traffic)} of {total} admitted, {spent} of them in advance; "
-              f"{dict(counts)}")
-        assert admitted(traffic) <= total
-        assert all(counts[what] > 0 for what in ("repeated", "late", "lost"))
-        assert spent > 0
+    gateways, counts = faulty(window(total))
+    with Traffic(gateways, clients=4 * GATEWAYS) as traffic:
+        until_all_refuse(traffic)
+    spent = sum(ahead(gateway)["spent"] for gateway in gateways)
+    print(f"{len(traffic.answers)} requests, {admitted(traffic)} of {total} admitted, {spent} of them in advance; "
+          f"{dict(counts())}")
+    assert admitted(traffic) <= total
+    assert all(counts()[what] > 0 for what in ("repeated", "late", "lost"))
+    assert spent > 0
 
 
-def test_a_bucket_never_gives_more_than_its_burst_and_its_rate(redis, launch, origin):
+def test_a_bucket_never_gives_more_than_its_burst_and_its_rate(faulty):
     rate, burst = 800, 600
-    limit = {"name": "all", "per": ["service"], "rate": f"{rate}/s", "burst": burst, **CLOSED}
-    with ExitStack() as stack:
-        ways = [stack.enter_context(MessageFaults(redis, seed)) for seed in range(GATEWAYS)]
-        gateways = [launch(origin, limits=[limit], store=store(way.url)) for way in ways]
-        with Traffic(gateways, clients=4 * GATEWAYS) as traffic:
-            traffic.go_on(8000, within=60)
-        passed = [answer for answer in traffic.answers if answer.status == 200]
-        spent = sum(ahead(gateway)["spent"] for gateway in gateways)
+    gateways, _ = faulty({"name": "all", "per": ["service"], "rate": f"{rate}/s", "burst": burst, **CLOSED})
+    with Traffic(gateways, clients=4 * GATEWAYS) as traffic:
+        traffic.go_on(8000, within=60)
+    passed = [answer for answer in traffic.answers if answer.status == 200]
+    spent = sum(ahead(gateway)["spent"] for gateway in gateways)
     worst = -burst
     for begin in sorted(answer.at for answer in passed)[::25]:
         inside = sorted(answer.at + answer.seconds for answer in passed if answer.at >= begin)

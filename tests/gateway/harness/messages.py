@@ -14,7 +14,7 @@ class MessageFaults:
     with everything behind it, and a part `lost` ends the connection: every second time before the server has seen it,
     else before the client has seen the answer. `counts` says how often that was."""
 
-    def __init__(self, server, seed, repeated=0.3, late=0.1, lost=0.03, delay=0.05):
+    def __init__(self, server, seed, repeated=0.3, late=0.1, lost=0.06, delay=0.05):
         self.server = server
         self.random = random.Random(seed)
         self.repeated, self.late, self.lost, self.delay = repeated, late, lost, delay
