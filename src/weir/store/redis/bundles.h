@@ -69,10 +69,10 @@ class Bundles {
   Bundles& operator=(const Bundles&) = delete;
 
   // Null: there is none.
-  Bundle* find(std::string_view account, const RedisKind& kind, std::span<const Charge> charges);
+  Bundle* find(std::string_view name, const RedisKind& kind, std::span<const Charge> charges);
   // Null: such charges are not taken in advance, or too many accounts are watched. Requires: a shared_ptr has `kind`.
   // `phase`: limit::Call::phase of the account's subject.
-  Bundle* find_or_add(std::string_view account, const RedisKind& kind, std::span<const Charge> charges,
+  Bundle* find_or_add(std::string_view name, const RedisKind& kind, std::span<const Charge> charges,
                       std::uint64_t phase);
 
   static bool can_spend(const Bundle& bundle, Instant now);
@@ -99,7 +99,7 @@ class Bundles {
   }
 
   // The store has forgotten the account: whatever is held of it was never charged, as it were.
-  void drop(std::string_view account);
+  void drop(std::string_view name);
   // What is over by now. Forgets who is not busy any more.
   std::vector<Rest> sweep(Instant now);
   // All of it. What is asked for at the moment is over when it comes.
