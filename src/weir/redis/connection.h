@@ -80,6 +80,18 @@ class Connection {
   std::string fault_;
 };
 
+// Hands every reply that has come to `take`, which says false when the connection has ended with it, and may replace
+// it. Never kReply; after kLost and kGarbage the connection is still there.
+template <class Take>
+Connection::Got take_all(const std::unique_ptr<Connection>& connection, Take take) {
+  for (Reply reply; connection;) {
+    const Connection::Got got = connection->next(reply);
+    if (got != Connection::Got::kReply) return got;
+    if (!take(std::move(reply))) break;
+  }
+  return Connection::Got::kNothing;
+}
+
 // How long to leave a server alone after so many failures: twice as long each time, with jitter, so that those who
 // lost it together do not come back together.
 class BackOff {

@@ -25,7 +25,7 @@ Node::Node(io::EventLoop& loop, const NodeSettings& settings, Address address, C
       address_(std::move(address)),
       counters_(counters),
       gathering_(gathering),
-      timer_(loop.timers(), alarm_),
+      timer_(loop.timers(), *this),
       back_off_(kLongestBackOff) {
   counters_.nodes.add();
 }
@@ -114,19 +114,9 @@ void Node::notify() {
 }
 
 void Node::receive() {
-  for (Reply reply; connection_;) {
-    switch (connection_->next(reply)) {
-      case Connection::Got::kReply:
-        if (!take(std::move(reply))) return;
-        break;
-      case Connection::Got::kNothing:
-        return;
-      case Connection::Got::kLost:
-        return lost(connection_->fault());
-      case Connection::Got::kGarbage:
-        return open("it does not speak the protocol");
-    }
-  }
+  const auto got = take_all(connection_, [this](Reply reply) { return take(std::move(reply)); });
+  if (got == Connection::Got::kLost) return lost(connection_->fault());
+  if (got == Connection::Got::kGarbage) open("it does not speak the protocol");
 }
 
 // False: the connection has ended with it.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "weir/base/clock.h"
+#include "weir/io/alarm.h"
 #include "weir/io/event_loop.h"
 #include "weir/redis/command.h"
 #include "weir/redis/connection.h"
@@ -75,22 +76,12 @@ class Node final : private io::Observer {
   void open(std::string_view why);
   void fail_all();
 
-  class Alarm final : public io::Observer {
-   public:
-    explicit Alarm(Node& node) : node_(node) {}
-    void notify() override { node_.tick(); }
-
-   private:
-    Node& node_;
-  };
-
   io::EventLoop& loop_;
   const NodeSettings& settings_;
   const Address address_;
   Counters& counters_;
   const bool& gathering_;
-  Alarm alarm_{*this};
-  io::Timer timer_;  // of a probe: when it begins, or how long it may take
+  io::Alarm<Node, &Node::tick> timer_;  // of a probe: when it begins, or how long it may take
   std::unique_ptr<Connection> connection_;
   std::string pending_;  // commands of this turn
   std::deque<InFlight> in_flight_;

@@ -21,7 +21,7 @@ Subscriber::Subscriber(io::EventLoop& loop, const NodeSettings& settings, std::s
       channel_(std::move(channel)),
       owner_(std::move(owner)),
       counters_(counters),
-      timer_(loop.timers(), alarm_),
+      timer_(loop.timers(), *this),
       back_off_(kLongestBackOff),
       next_server_(std::random_device{}()) {}
 
@@ -61,19 +61,9 @@ void Subscriber::connect() {
 void Subscriber::notify() {
   if (!connection_) return;
   connection_->advance();
-  for (Reply reply; connection_;) {
-    switch (connection_->next(reply)) {
-      case Connection::Got::kReply:
-        if (!take(reply.view())) return;
-        break;
-      case Connection::Got::kNothing:
-        return;
-      case Connection::Got::kLost:
-        return lost(connection_->fault());
-      case Connection::Got::kGarbage:
-        return lost("it does not speak the protocol");
-    }
-  }
+  const auto got = take_all(connection_, [this](const Reply& reply) { return take(reply.view()); });
+  if (got == Connection::Got::kLost) return lost(connection_->fault());
+  if (got == Connection::Got::kGarbage) lost("it does not speak the protocol");
 }
 
 // False: the connection has ended with it. What is neither an error nor told here is a sign of life.

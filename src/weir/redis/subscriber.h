@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "weir/base/clock.h"
+#include "weir/io/alarm.h"
 #include "weir/io/event_loop.h"
 #include "weir/redis/connection.h"
 #include "weir/redis/counters.h"
@@ -57,22 +58,12 @@ class Subscriber final : private io::Observer {
   void lost(std::string_view why);
   void leave_server();
 
-  class Alarm final : public io::Observer {
-   public:
-    explicit Alarm(Subscriber& subscriber) : subscriber_(subscriber) {}
-    void notify() override { subscriber_.tick(); }
-
-   private:
-    Subscriber& subscriber_;
-  };
-
   io::EventLoop& loop_;
   const NodeSettings& settings_;
   const std::string channel_;
   Owner owner_;
   Counters& counters_;
-  Alarm alarm_{*this};
-  io::Timer timer_;
+  io::Alarm<Subscriber, &Subscriber::tick> timer_;
   std::unique_ptr<Connection> connection_;
   Address server_;
   State state_ = State::kIdle;

@@ -36,6 +36,7 @@ struct Charge {
   std::uint16_t slot = 0;    // in Layout::slots
   std::uint8_t variant = 0;  // in Slot::variants
   limit::Cost cost = 1;      // 0: peek
+  bool operator==(const Charge&) const = default;
 };
 
 // A change of what a charge took, once its true cost is known.

@@ -17,8 +17,6 @@ constexpr std::size_t kMostOfAnAccount = 16;  // bundles: callers may choose the
 constexpr nanoseconds kIdle = 2 * kRecently;
 constexpr std::uint32_t kLow = 3;  // a part so small of the last portion is left: it is time for the next
 
-bool same(const Charge& a, const Charge& b) { return a.slot == b.slot && a.variant == b.variant && a.cost == b.cost; }
-
 // How much of the slot all these charges take together.
 Cost cost_of_slot(std::span<const Charge> charges, std::uint16_t slot) {
   Cost sum = 0;
@@ -51,7 +49,7 @@ class Bundles::Bundle {
     noted = now;
   }
   bool is_for(const RedisKind& of, std::span<const Charge> all) const {
-    return kind.get() == &of && std::ranges::equal(charges, all, same);
+    return kind.get() == &of && std::ranges::equal(charges, all);
   }
   bool is_idle(Instant now) const { return !asking && portions.empty() && now - noted > kIdle; }
   std::uint32_t left() const {

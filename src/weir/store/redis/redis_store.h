@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "weir/base/clock.h"
+#include "weir/io/alarm.h"
 #include "weir/io/task.h"
 #include "weir/limit/outcome.h"
 #include "weir/redis/client.h"
@@ -69,7 +70,7 @@ class RedisStore final : private io::Observer {
       : client_(client),
         settings_(std::move(settings)),
         bundles_(settings_.workers),
-        sweep_(client.loop().timers(), sweeper_) {}
+        sweep_(client.loop().timers(), *this) {}
 
   static const std::vector<const redis::Script*>& scripts();
 
@@ -124,15 +125,6 @@ class RedisStore final : private io::Observer {
   class EndOfTurn;
   class Share;
 
-  class Sweeper final : public io::Observer {
-   public:
-    explicit Sweeper(RedisStore& store) : store_(store) {}
-    void notify() override { store_.sweep(); }
-
-   private:
-    RedisStore& store_;
-  };
-
   void made_room(std::string_view account) {
     refusals_.forget(account);
     ++changes_of(account);
@@ -165,8 +157,7 @@ class RedisStore final : private io::Observer {
   bool told_ = false;  // what others give back
   Refusals refusals_;
   Bundles bundles_;
-  Sweeper sweeper_{*this};
-  io::Timer sweep_;
+  io::Alarm<RedisStore, &RedisStore::sweep> sweep_;
   const std::uint64_t mark_prefix_ = FingerprintKey::random().words[0];  // workers and processes differ
   std::uint64_t marks_ = 0;
   // That may have made room, by the account's hash: what was asked before them is not remembered.

@@ -12,8 +12,6 @@ using limit::Ticks;
 constexpr std::size_t kMostOfAnAccount = 16;
 constexpr Ticks kBetweenLooks = 1'000'000'000;
 
-bool same(const Charge& a, const Charge& b) { return a.slot == b.slot && a.variant == b.variant && a.cost == b.cost; }
-
 Ticks later(Ticks duration, Ticks elapsed) { return std::max<Ticks>(1, duration - elapsed); }
 
 // Somebody who only waits: what remains can have grown, which is not known here.
@@ -39,7 +37,7 @@ void Refusals::remember(std::string_view account, std::uint64_t kind, std::span<
   }
   std::vector<Refusal>& refusals = found->second;
   std::erase_if(refusals, [&](const Refusal& one) {
-    return one.until <= now || (one.kind == kind && std::ranges::equal(one.charges, charges, same));
+    return one.until <= now || (one.kind == kind && std::ranges::equal(one.charges, charges));
   });
   if (refusals.size() >= kMostOfAnAccount) refusals.erase(refusals.begin());
   refusals.push_back(
@@ -57,7 +55,7 @@ bool Refusals::recall(std::string_view account, std::uint64_t kind, std::span<co
     return false;
   }
   for (const Refusal& one : found->second) {
-    if (one.kind != kind || !std::ranges::equal(one.charges, charges, same)) continue;
+    if (one.kind != kind || !std::ranges::equal(one.charges, charges)) continue;
     std::ranges::copy(one.outcomes, outcomes.begin());
     for (Outcome& outcome : outcomes) age(outcome, now - one.at);
     return true;
