@@ -120,7 +120,8 @@ void the_whole_way(benchmark::State& state) {
   const route::Router router(config);
   const identity::Identifier identifier(config);
   store::MemoryStore store{{.max_accounts = 10'000'000, .key = {{1, 2}}}};
-  const policy::Policy policy(config, router, identifier.names(), store);
+  policy::RowNumbersShelf shelf;
+  const policy::Policy policy(config, router, identifier.names(), store, shelf);
   decide::Lines lines;
   const decide::Decider decider(store, lines);
   const identity::testing::ParsedRequest request("GET /products/12345");

@@ -19,32 +19,46 @@ ReportedCounter::Count count_of(const limit::Limit& limit, const limit::Outcome&
   return {.used = limit.capacity() - outcome.remaining, .remaining = outcome.remaining, .full_after = full_after};
 }
 
+// What a slot says of itself.
+void add_own_words(const store::ForeignSlot& slot, ReportedCounter& counter) {
+  if (!slot.limit) return;
+  counter.algorithm = algorithm_text(*slot.limit);
+  if (!slot.outcome) return;
+  counter.numbers = numbers_text(*slot.limit);
+  counter.count = count_of(*slot.limit, *slot.outcome, microseconds(slot.outcome->reset_after));
+}
+
+void add_numbers(const policy::CountedSlot& slot, const store::SlotFinding& finding, ReportedCounter& counter) {
+  if (finding.written) add_own_words(*finding.written, counter);
+  counter.never_used = !finding.found;
+  if (slot.variants.empty()) return;  // they come with each caller
+  const limit::Limit& limit = slot.variants[finding.variant];
+  counter.numbers = numbers_text(limit, slot.rates[finding.variant]);
+  counter.count = count_of(limit, finding.outcome, nanoseconds(finding.outcome.reset_after));
+  counter.never_used = !finding.found && counter.count->used == 0;
+}
+
 ReportedCounter counter_of(const config::Config& config, const policy::CountedSlot& slot,
                            const store::SlotFinding& finding) {
   const config::Limit& configured = config.limits[slot.limit];
-  const limit::Limit& limit = slot.variants[finding.variant];
   ReportedCounter counter{.name = configured.name,
                           .by_endpoint = slot.by_endpoint,
                           .endpoint = slot.endpoint,
                           .method = slot.method,
-                          .shadow = configured.mode == config::Mode::kShadow,
+                          .shadow = slot.shadow,
                           .algorithm = algorithm_text(configured.algorithm),
-                          .numbers = numbers_text(limit, slot.rates[finding.variant]),
-                          .count = count_of(limit, finding.outcome, nanoseconds(finding.outcome.reset_after)),
+                          .numbers = {},
+                          .count = {},
                           .never_used = false,
                           .other_numbers = finding.other_numbers};
-  counter.never_used = !finding.found && counter.count->used == 0;
+  add_numbers(slot, finding, counter);
   return counter;
 }
 
 ReportedCounter counter_of(const store::ForeignSlot& slot) {
   ReportedCounter counter;
   counter.name = fmt::format("{:08x}", slot.id);
-  if (!slot.limit) return counter;
-  counter.algorithm = algorithm_text(*slot.limit);
-  if (!slot.outcome) return counter;
-  counter.numbers = numbers_text(*slot.limit);
-  counter.count = count_of(*slot.limit, *slot.outcome, microseconds(slot.outcome->reset_after));
+  add_own_words(slot, counter);
   return counter;
 }
 

@@ -31,7 +31,8 @@ struct Endpoint {
 };
 
 struct Listener {
-  Endpoint address;  // host is a literal address
+  Endpoint address;             // host is a literal address
+  bool proxy_protocol = false;  // trusted proxies begin their connections with a PROXY header
 
   bool operator==(const Listener&) const = default;
 };
@@ -64,6 +65,15 @@ struct Service {
 };
 
 enum class TrustedFrom { kTrustedProxies, kAnyone };
+
+// Key `client_address`: what a trusted proxy says about who is behind it.
+struct ClientAddress {
+  std::string header = "X-Forwarded-For";  // a list, as is Forwarded; any other has one address
+  std::uint32_t trusted_hops = 0;  // of a list: the client is so many places from the right; 0: the first place from
+                                   // the right that is no trusted proxy
+
+  bool operator==(const ClientAddress&) const = default;
+};
 
 struct ApiKeyCaller {
   std::string header;
@@ -197,7 +207,8 @@ struct Limit {
   std::vector<PerAttribute> per;
   std::vector<EndpointPattern> match;  // empty: every request
   std::vector<std::size_t> services;   // indexes in Config::services; empty: all
-  std::optional<Rate> rate;            // absent: unlimited; always absent with concurrency
+  std::optional<Rate> rate;            // absent: unlimited; always absent with concurrency and `from_policies`
+  bool from_policies = false;          // acts only on callers that have a row in the policies, by its numbers
   std::int64_t burst = 0;              // of token_bucket, and of leaky_bucket without a queue; else the count
   Algorithm algorithm = Algorithm::kTokenBucket;
   Cost cost = std::int64_t{1};                   // 1 with a queue; not from the answer with concurrency
@@ -291,6 +302,7 @@ struct Config {
   std::vector<Listener> listeners;  // at least one
   std::optional<Admin> admin;       // absent: no admin listener
   std::vector<IpNetwork> trusted_proxies;
+  ClientAddress client_address;
   int ipv6_prefix = 64;
   std::vector<Upstream> upstreams;
   std::vector<Service> services;

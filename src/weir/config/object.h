@@ -32,6 +32,10 @@ class Object {
   Object& key(const std::string& name, M Owner::* member, Type<M> type, const std::string& doc) {
     return add({.name = name}, member, std::move(type), doc);
   }
+  // A key whose value may change more than one member.
+  Object& key(const std::string& name, Type<T> type, const std::string& doc) {
+    return add({.name = name}, std::move(type.read), std::move(type.schema), doc);
+  }
   template <class M, class Owner>
   Object& required(const std::string& name, M Owner::* member, Type<M> type, const std::string& doc) {
     return add({.name = name, .required = true}, member, std::move(type), doc);

@@ -58,7 +58,7 @@ Parsed<Rate> parse_rate(std::string_view text) {
 Type<std::optional<Rate>> rate() {
   const auto parse = [](std::string_view text) -> Parsed<std::optional<Rate>> {
     if (text == "unlimited") return std::nullopt;
-    if (text == "policies") return not_available("rate 'policies'", "only callers with a row in the policies");
+    if (text == "policies") return fault("rate 'policies' can only be that of the whole limit");
     return then(parse_rate(text), [](const Rate& rate) { return std::optional(rate); });
   };
   Json schema{{"type", "string"}, {"pattern", "^(unlimited|[0-9]+/([0-9]*(ms|s|min|h|day)|week|month|year))$"}};

@@ -34,7 +34,8 @@ TEST(AllocationTest, ADecisionAllocatesNothing) {
   const route::Router router(config);
   const identity::Identifier identifier(config);
   store::MemoryStore store({.max_accounts = 1'000});
-  const policy::Policy policy(config, router, identifier.names(), store);
+  policy::RowNumbersShelf shelf;
+  const policy::Policy policy(config, router, identifier.names(), store, shelf);
   Lines lines;
   const Decider decider(store, lines);
   const identity::testing::ParsedRequest request(

@@ -38,7 +38,7 @@ inline void append_outcomes(const policy::Charges& charges, const policy::Accoun
 }
 
 inline bool stands_in_line(const policy::ChargedLimit& charged) {
-  return charged.info != nullptr && charged.info->variants[charged.variant].holds<limit::LeakyBucket>();
+  return charged.info != nullptr && charged.info->variant(charged.variant).holds<limit::LeakyBucket>();
 }
 
 inline limit::Call call_for(limit::Call call, const policy::AccountCharges& account) {

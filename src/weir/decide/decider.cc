@@ -17,9 +17,11 @@ bool Decider::open(const policy::Charges& charges, const limit::Call& call, Deci
   decision.decided_at = call.now;
   decision.wall = call.wall;
   decision.missing = charges.missing_refuses;
-  if (charges.missing_refuses == policy::Charges::kNone) return true;
+  decision.reached = charges.unknown ? Reached::kOpen : Reached::kNoLimit;
+  const bool lacks = charges.missing_refuses != policy::Charges::kNone;
+  if (!lacks && charges.unknown_refuses == policy::Charges::kNone) return true;
   decision.admitted = false;
-  decision.reached = Reached::kMissing;
+  decision.reached = lacks ? Reached::kMissing : Reached::kClosed;
   return false;
 }
 

@@ -45,7 +45,7 @@ constexpr bool is_without_store(Reached reached) {
 
 struct LimitOutcome {
   policy::LimitIndex limit = 0;
-  std::uint8_t variant = 0;
+  policy::VariantIndex variant = 0;
   std::uint16_t breadth = 0;  // as policy::ChargedLimit::breadth
   limit::Outcome outcome;
 };
@@ -68,7 +68,7 @@ struct Held {
   limit::Ticks empty_at = 0;            // of a queue: when nobody waits any more, on the store's clock
   std::unique_ptr<Lines::Place> place;  // in a line of this process, while it waits
 
-  const limit::Limit& rule() const { return info->variants[charge.variant]; }
+  const limit::Limit& rule() const { return info->variant(charge.variant); }
 };
 
 struct Decision {

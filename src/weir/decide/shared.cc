@@ -113,7 +113,7 @@ void Decider::end_unknown(const Asking& asking, const policy::AccountCharges& ac
   for (std::uint32_t i = account.first; i < account.first + account.count; ++i) {
     const store::Charge& charge = asking.charges.charges[i];
     const policy::LimitInfo* info = asking.charges.limits[i].info;
-    if (info == nullptr || !info->variants[charge.variant].holds<limit::Concurrency>()) continue;
+    if (info == nullptr || !info->variant(charge.variant).holds<limit::Concurrency>()) continue;
     ends.push_back({charge.slot, charge.variant, -charge.cost, 0});
   }
   if (ends.empty()) return;

@@ -160,6 +160,7 @@ void write_request_head(Text& out, const http::RequestHead& request, const Forwa
   }
   copy_lines(out, request, [&](const Field& field) {
     if (in(dropped, field.id)) return false;
+    if (!context.peer.trusted && context.identifier.is_claim(request, field)) return false;
     if (!request.names_fields || in(kNotNamedAway, field.id)) return true;
     const std::string_view name = field.name(request.bytes);
     return context.identifier.is_identity_field(name) || !named_in_connection(request, name);

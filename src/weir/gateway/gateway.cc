@@ -63,7 +63,7 @@ Gateway::Gateway(const Clock& clock, config::Config config)
     : clock_(clock),
       store_epoch_(clock.now()),
       store_({.max_accounts = config.store.max_accounts, .key = FingerprintKey::random()}),
-      generation_(std::make_shared<const Generation>(std::move(config), nullptr, store_, resolver_)) {
+      generation_(std::make_shared<const Generation>(std::move(config), nullptr, row_numbers_, store_, resolver_)) {
   budget_.most = most_connections(generation_->config.http.max_connections);
   last_reload_ = clock.wall().time_since_epoch().count();
 }
@@ -179,7 +179,8 @@ Result<void> Gateway::reload(config::Config config) {
   std::vector<std::vector<io::Descriptor>> sockets;
   if (auto result = open_listeners(config, opened, sockets); !result) return result;
   budget_.most = most_connections(config.http.max_connections);
-  auto next = std::make_shared<const Generation>(std::move(config), generation_.get(), store_, resolver_);
+  auto next =
+      std::make_shared<const Generation>(std::move(config), generation_.get(), row_numbers_, store_, resolver_);
   on_every_worker([&](Worker& worker) { worker.adopt(next); });
   decide::Decider(store_, lines_).reschedule(call_now());
   hand_out(opened, std::move(sockets));

@@ -71,6 +71,7 @@ class Gateway {
 
   const Clock& clock_;
   Instant store_epoch_;
+  policy::RowNumbersShelf row_numbers_;
   store::MemoryStore store_;
   decide::Lines lines_;
   Resolver resolver_;

@@ -31,14 +31,14 @@ std::shared_ptr<std::atomic<std::uint32_t>> running_of(const Generation* previou
 
 }  // namespace
 
-Generation::Generation(config::Config configuration, const Generation* previous, store::MemoryStore& store,
-                       Resolver& resolver)
+Generation::Generation(config::Config configuration, const Generation* previous, policy::RowNumbersShelf& shelf,
+                       store::MemoryStore& store, Resolver& resolver)
     : config(std::move(configuration)),
       number(previous == nullptr ? 1 : previous->number + 1),
       rules(rules_of(config.http)),
       router(config),
       identifier(config),
-      policy(config, router, identifier.names(), store),
+      policy(config, router, identifier.names(), store, shelf),
       fields(config.responses, policy.limits()) {
   for (const config::Upstream& upstream : config.upstreams) {
     auto shared = std::make_shared<SharedUpstream>();

@@ -20,8 +20,9 @@
 namespace weir::gateway {
 
 struct Generation {
-  // `previous`: the generation that it replaces, or null.
-  Generation(config::Config configuration, const Generation* previous, store::MemoryStore& store, Resolver& resolver);
+  // `previous`: the generation that it replaces, or null. `shelf` outlives the store.
+  Generation(config::Config configuration, const Generation* previous, policy::RowNumbersShelf& shelf,
+             store::MemoryStore& store, Resolver& resolver);
 
   config::Config config;
   std::uint64_t number;

@@ -154,14 +154,18 @@ class RateLimitFields::Shown {
 RateLimitFields::RateLimitFields(const config::Responses& responses, const std::vector<policy::LimitInfo>& limits)
     : responses_(responses) {
   for (const policy::LimitInfo& info : limits) {
-    auto& variants = limits_.emplace_back();
-    for (std::size_t i = 0; i < info.variants.size(); ++i) variants.push_back(prepare(info, i));
+    PreparedLimit& limit = limits_.emplace_back();
+    if (info.rows) {
+      limit.info = &info;
+      limit.met = std::make_unique<Memo<policy::VariantIndex, Prepared>>();
+    }
+    for (policy::VariantIndex i = 0; i < info.variants.size(); ++i) limit.variants.push_back(prepare(info, i));
   }
 }
 
-RateLimitFields::Prepared RateLimitFields::prepare(const policy::LimitInfo& info, std::size_t variant) {
-  const limit::Limit& limit = info.variants[variant];
-  const config::Rate& rate = info.variant_rates[variant];
+RateLimitFields::Prepared RateLimitFields::prepare(const policy::LimitInfo& info, policy::VariantIndex variant) {
+  const limit::Limit& limit = info.variant(variant);
+  const config::Rate rate = info.rate(variant);
   Prepared prepared{.advertise = info.advertise,
                     .quoted = quoted_name(info.name),
                     .policy_item = {},

@@ -6,12 +6,14 @@
 // Thread safety: RateLimitFields is immutable.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "weir/base/clock.h"
+#include "weir/base/memo.h"
 #include "weir/base/text.h"
 #include "weir/config/config.h"
 #include "weir/decide/decision.h"
@@ -26,6 +28,7 @@ std::int64_t wire_seconds(limit::Ticks ticks);
 
 class RateLimitFields {
  public:
+  // `limits` outlive this object.
   RateLimitFields(const config::Responses& responses, const std::vector<policy::LimitInfo>& limits);
 
   // Appends the fields of an answer that weir itself gives. `status` >= 300 and < 400 with nothing remaining: none.
@@ -63,12 +66,20 @@ class RateLimitFields {
   // The limits that are shown: the binding one first, at most kMostShown.
   class Shown;
 
+  struct PreparedLimit {
+    std::vector<Prepared> variants;
+    const policy::LimitInfo* info = nullptr;  // with `rate: policies`: they are prepared when they are met
+    std::unique_ptr<Memo<policy::VariantIndex, Prepared>> met;
+  };
+
   const Prepared& prepared(const decide::LimitOutcome& outcome) const {
-    return limits_[outcome.limit][outcome.variant];
+    const PreparedLimit& limit = limits_[outcome.limit];
+    if (limit.info == nullptr) return limit.variants[outcome.variant];
+    return limit.met->get(outcome.variant, [&] { return prepare(*limit.info, outcome.variant); });
   }
   bool emits(const Shown& shown, int status) const;
   Triple triple(const Shown& shown, bool epoch) const;
-  static Prepared prepare(const policy::LimitInfo& info, std::size_t variant);
+  static Prepared prepare(const policy::LimitInfo& info, policy::VariantIndex variant);
   // `item` of one limit, complete.
   static void append_policy(Text& out, const Prepared& one, std::string_view item, WallTime now);
   void append_structured(Text& out, const Shown& shown, WallTime now) const;
@@ -82,7 +93,7 @@ class RateLimitFields {
                     WallTime now) const;
 
   config::Responses responses_;
-  std::vector<std::vector<Prepared>> limits_;  // by LimitIndex and variant
+  std::vector<PreparedLimit> limits_;  // by LimitIndex
 };
 
 }  // namespace weir::gateway

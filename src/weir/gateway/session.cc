@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "weir/gateway/worker.h"
+#include "weir/identity/proxy_header.h"
 
 namespace weir::gateway {
 namespace {
@@ -28,19 +29,25 @@ constexpr http::Rejection kHeadTooSlow{408, "head-timeout", "The head of the req
 
 }  // namespace
 
-Session::Session(Worker& worker, io::Descriptor socket, const io::SocketAddress& peer)
+Session::Session(Worker& worker, io::Descriptor socket, const io::SocketAddress& peer, bool introduced)
     : worker_(worker),
       stream_(worker.loop(), std::move(socket), &wake_),
       timer_(worker.loop().timers(), wake_),
       input_(worker.scratch().client_in()),
       output_(stream_),
       side_{stream_, input_, output_, wake_, body_, received_},
-      address_(peer.ip()) {}
+      address_(peer.ip()),
+      introduced_(introduced) {}
 
 io::Detached Session::run() {
   adopt_generation();
   timer_.set(worker_.loop().now() + generation_->shared->config.http.head_timeout);
-  for (Next next = Next::kGo; next == Next::kGo;) {
+  Next next = Next::kGo;
+  while (introduced_ && (next = read_proxy_header()) == Next::kWait) {
+    input_.keep();
+    co_await wake_;
+  }
+  while (next == Next::kGo) {
     while ((next = read_head()) == Next::kWait) {
       input_.keep();
       co_await wake_;
@@ -87,6 +94,29 @@ void Session::adopt_generation() {
 }
 
 http::RequestParser& Session::parser() { return parser_ ? *parser_ : worker_.shared_parser(); }
+
+// Whoever is not trusted is the client itself and introduces nobody. A Unix socket is reached by those who may.
+Session::Next Session::read_proxy_header() {
+  introduced_ = !address_ || peer_.trusted;
+  if (!introduced_) return Next::kGo;
+  for (;;) {
+    const identity::ProxyHeader header = identity::parse_proxy_header(input_.view());
+    if (header.state == identity::ProxyHeader::State::kComplete) {
+      input_.consume(header.size);
+      introduced_ = false;
+      if (header.source) address_ = header.source;
+      peer_ = generation_->shared->identifier.peer(address_);
+      return Next::kGo;
+    }
+    if (header.state == identity::ProxyHeader::State::kWrong) {
+      worker_.metrics().rejected("bad-proxy-header").add();
+      return Next::kEnd;
+    }
+    const auto got = input_.fill(stream_);
+    if (got.status == Transfer::kWouldBlock) return timed_out() || cut_ ? Next::kEnd : Next::kWait;
+    if (got.status != Transfer::kDone) return Next::kEnd;
+  }
+}
 
 Session::Next Session::read_head() {
   const config::Http& http = generation_->shared->config.http;

@@ -26,7 +26,8 @@ class Worker;
 
 class Session final : public io::Retired, private decide::Lines::Waiter {
  public:
-  Session(Worker& worker, io::Descriptor socket, const io::SocketAddress& peer);
+  // `introduced`: a trusted peer begins with a PROXY header.
+  Session(Worker& worker, io::Descriptor socket, const io::SocketAddress& peer, bool introduced);
 
   io::Detached run();
   // The process is about to end: an idle connection stays for a second more, a busy one ends with its answer.
@@ -44,6 +45,7 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
  private:
   enum class Next : std::uint8_t { kWait, kGo, kEnd };
 
+  Next read_proxy_header();
   Next read_head();
   void adopt_generation();
   http::RequestParser& parser();
@@ -110,6 +112,7 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
   std::uint32_t requests_ = 0;
   route::ServiceIndex service_ = Verdict::kNoService;
   std::uint8_t minor_version_ = 1;
+  bool introduced_;        // by a PROXY header that is still to be read
   bool deciding_ = false;  // the shared store has been asked
   bool head_only_ = false;
   bool head_begun_ = false;    // its deadline runs

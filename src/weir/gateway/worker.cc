@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace weir::gateway {
@@ -46,7 +47,8 @@ void Worker::adopt(std::shared_ptr<const Generation> generation) {
 
 void Worker::open_listener(const std::string& address, io::Descriptor socket) {
   acceptors_[address] = std::make_unique<io::Acceptor>(
-      loop_, std::move(socket), [this](io::Acceptor::Accepted accepted) { accept(std::move(accepted)); },
+      loop_, std::move(socket),
+      [this, address](io::Acceptor::Accepted accepted) { accept(address, std::move(accepted)); },
       [this] { return budget_.has_room(); });
 }
 
@@ -58,11 +60,17 @@ void Worker::close_listener(const std::string& address) {
   acceptors_.erase(found);
 }
 
-void Worker::accept(io::Acceptor::Accepted accepted) {
+bool Worker::is_introduced(const std::string& listener) const {
+  return std::ranges::any_of(generation_->shared->config.listeners, [&](const config::Listener& one) {
+    return one.proxy_protocol && one.address.text == listener;
+  });
+}
+
+void Worker::accept(const std::string& listener, io::Acceptor::Accepted accepted) {
   budget_.open.fetch_add(1, std::memory_order_relaxed);
   metrics_.client_connections.add();
   metrics_.accepted_connections.add();
-  auto session = std::make_unique<Session>(*this, std::move(accepted.socket), accepted.peer);
+  auto session = std::make_unique<Session>(*this, std::move(accepted.socket), accepted.peer, is_introduced(listener));
   session->index = sessions_.size();
   sessions_.push_back(std::move(session));
   sessions_.back()->run();

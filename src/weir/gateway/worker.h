@@ -103,7 +103,9 @@ class Worker {
   void wake_waiting(std::uint64_t ticket);
 
  private:
-  void accept(io::Acceptor::Accepted accepted);
+  // `listener`: its address as configured.
+  void accept(const std::string& listener, io::Acceptor::Accepted accepted);
+  bool is_introduced(const std::string& listener) const;
 
   io::EventLoop loop_;
   Scratch scratch_;

@@ -20,7 +20,7 @@ std::string client(const std::vector<std::string>& lines) {
   std::vector<std::string> fields;
   for (const std::string& line : lines) fields.push_back("X-Forwarded-For: " + line);
   const ParsedRequest request("GET /", fields);
-  return client_address(request.head(), *IpAddress::parse("10.0.0.1"), trusted()).to_string();
+  return client_address(request.head(), *IpAddress::parse("10.0.0.1"), trusted(), AddressField({})).to_string();
 }
 
 TEST(ClientAddressTest, TheListIsWalkedFromTheRightOverTrustedProxies) {

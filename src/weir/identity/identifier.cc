@@ -5,8 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "weir/identity/client_address.h"
-
 namespace weir::identity {
 namespace {
 
@@ -23,6 +21,7 @@ Identifier::Identifier(const config::Config& config)
     : names_(config),
       keys_(config.keys),
       trusted_(config.trusted_proxies),
+      address_field_(config.client_address),
       ipv6_prefix_(config.ipv6_prefix),
       required_(config.identify_required) {
   for (const config::Caller& caller : config.callers) add_caller(caller);
@@ -59,8 +58,18 @@ void Identifier::add_sources() {
 }
 
 void Identifier::add_identity_fields(const config::Config& config) {
-  for (const FieldCaller& caller : callers_) identity_fields_.push_back(caller.field);
-  for (const FieldBypass& bypass : field_bypasses_) identity_fields_.push_back(bypass.field);
+  for (const FieldCaller& caller : callers_) {
+    identity_fields_.push_back(caller.field);
+    if (!caller.from_anyone) claims_.push_back(caller.field);
+  }
+  for (const FieldBypass& bypass : field_bypasses_) {
+    identity_fields_.push_back(bypass.field);
+    if (!bypass.from_anyone) claims_.push_back(bypass.field);
+  }
+  if (address_field_.form == AddressField::Form::kSingle) {
+    identity_fields_.push_back(address_field_.field);
+    claims_.push_back(address_field_.field);
+  }
   for (const Source& source : sources_) {
     if (source.kind == config::PerAttribute::Source::kHeader) identity_fields_.push_back(source.name);
     if (source.kind == config::PerAttribute::Source::kCookie) identity_fields_.emplace_back("Cookie");
@@ -107,6 +116,10 @@ bool Identifier::is_identity_field(std::string_view name) const {
   });
 }
 
+bool Identifier::is_claim(const http::RequestHead& request, const http::Field& field) const {
+  return std::ranges::any_of(claims_, [&](const FieldName& claim) { return claim.matches(request, field); });
+}
+
 Identifier::Fault Identifier::collect(const Context& context) const {
   std::optional<IpAddress> client;
   context.caller.attributes.set(kAddress, context.peer.group);
@@ -122,7 +135,7 @@ Identifier::Fault Identifier::collect(const Context& context) const {
 IpAddress Identifier::locate(const Context& context) const {
   const IpAddress& peer = *context.peer.address;
   if (!context.peer.trusted) return peer;
-  const IpAddress client = client_address(context.request, peer, trusted_);
+  const IpAddress client = client_address(context.request, peer, trusted_, address_field_);
   if (client == peer) return peer;
   write_group(client, ipv6_prefix_, context.caller.address_text);
   context.caller.attributes.set(kAddress, context.caller.address_text);

@@ -17,6 +17,7 @@
 #include "weir/http/parser.h"
 #include "weir/identity/api_keys.h"
 #include "weir/identity/attributes.h"
+#include "weir/identity/client_address.h"
 #include "weir/identity/sources.h"
 
 namespace weir::identity {
@@ -57,6 +58,9 @@ class Identifier {
   // True when a field with this name decides who the caller is or what a request costs, so that a client may not
   // have it removed by naming it in Connection. Does not cover X-Forwarded-For, which the gateway always rewrites.
   bool is_identity_field(std::string_view name) const;
+  // True when a field is believed only from trusted proxies, so that from anybody else it is a forgery, which must
+  // not reach an upstream. Does not cover the fields that every gateway knows, such as X-Real-IP.
+  bool is_claim(const http::RequestHead& request, const http::Field& field) const;
 
   const AttributeNames& names() const { return names_; }
 
@@ -99,6 +103,7 @@ class Identifier {
   AttributeNames names_;
   ApiKeys keys_;
   std::vector<IpNetwork> trusted_;
+  AddressField address_field_;
   int ipv6_prefix_;
   bool required_;
   std::vector<FieldCaller> callers_;
@@ -106,6 +111,7 @@ class Identifier {
   std::vector<FieldBypass> field_bypasses_;
   std::vector<IpNetwork> bypass_networks_;
   std::vector<FieldName> identity_fields_;
+  std::vector<FieldName> claims_;
 };
 
 }  // namespace weir::identity

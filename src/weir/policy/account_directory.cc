@@ -15,8 +15,10 @@ void name_slots(const Rule& rule, const std::vector<config::EndpointPattern>& pa
   for (std::uint32_t i = 0; i < spread.size(); ++i) {
     CountedSlot& slot = slots[spread.first + i];
     slot.limit = rule.limit;
+    slot.shadow = rule.shadow;
     slot.variants = info.variants;
     slot.rates = info.variant_rates;
+    slot.rows = info.rows;
     slot.by_endpoint = spread.by_endpoint;
     const std::uint32_t endpoint = i / spread.methods;
     if (spread.by_endpoint && endpoint < patterns.size()) slot.endpoint = pattern_text(patterns[endpoint]);
@@ -29,7 +31,8 @@ void name_slots(const Rule& rule, const std::vector<config::EndpointPattern>& pa
 std::vector<CountedKind> account_directory(const config::Config& config) {
   const route::Router router(config);
   const identity::AttributeNames names(config);
-  const Compiler compiled(config, router, names);
+  RowNumbersShelf shelf;  // whoever has a slot keeps its numbers
+  const Compiler compiled(config, router, names, shelf);
   std::vector<CountedKind> kinds;
   for (std::size_t i = 0; i < compiled.kinds.size(); ++i) {
     CountedKind& kind =

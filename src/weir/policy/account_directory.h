@@ -4,10 +4,12 @@
 // whoever looks at accounts from outside (weir inspect). Thread safety: plain values.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "weir/config/config.h"
+#include "weir/policy/row_numbers.h"
 #include "weir/policy/rule.h"
 #include "weir/store/redis/redis_kind.h"
 
@@ -17,10 +19,12 @@ namespace weir::policy {
 struct CountedSlot {
   LimitIndex limit = 0;  // in Config::limits
   bool by_endpoint = false;
-  std::string endpoint;                // with by_endpoint, the pattern; empty: all requests that match none
-  std::string method;                  // empty: of all methods
-  std::vector<limit::Limit> variants;  // by which it may count; at least one
-  std::vector<config::Rate> rates;     // the same, as configured; of concurrency, the count is the most
+  std::string endpoint;  // with by_endpoint, the pattern; empty: all requests that match none
+  std::string method;    // empty: of all methods
+  bool shadow = false;
+  std::vector<limit::Limit> variants;      // by which it may count; none if the numbers come with the caller's row
+  std::vector<config::Rate> rates;         // the same, as configured; of concurrency, the count is the most
+  std::shared_ptr<const RowNumbers> rows;  // instead: with `rate: policies`
 };
 
 struct CountedKind {

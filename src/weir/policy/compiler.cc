@@ -8,6 +8,7 @@
 
 #include "weir/limit/ranges.h"
 #include "weir/policy/limit_builder.h"
+#include "weir/policy/local_share.h"
 
 namespace weir::policy {
 namespace {
@@ -107,15 +108,51 @@ std::string per_text(const PerAttribute& attribute) {
 std::string pattern_text(const config::EndpointPattern& pattern) { return pattern.method + ' ' + pattern.path; }
 
 Compiler::Compiler(const config::Config& config, const route::Router& router,
-                   const identity::AttributeNames& attribute_names)
-    : leasing(leasing_of(config)), router_(router), names_(attribute_names) {
+                   const identity::AttributeNames& attribute_names, RowNumbersShelf& shelf)
+    : leasing(leasing_of(config)),
+      router_(router),
+      names_(attribute_names),
+      shelf_(shelf),
+      gateways_(config.redis ? config.gateways : 0) {
   const std::size_t count = std::min<std::size_t>(config.limits.size(), Charges::kNone);
   for (std::size_t index = 0; index < count; ++index) add_limit(config.limits[index]);
   order_rules();
   build_indexes(config);
 }
 
+store::Layout Compiler::local_layout(std::size_t kind) const {
+  store::Layout layout = share_of(layouts[kind], gateways_);
+  for (const Rule& rule : rules) {
+    if (rule.kind != kind || !rule.from_rows) continue;
+    const store::LimitBook& shares = limits[rule.limit].rows->in_memory();
+    for (std::uint32_t i = 0; i < rule.spread.size(); ++i) layout.slots[rule.spread.first + i].book = &shares;
+  }
+  return layout;
+}
+
 void Compiler::add_limit(const config::Limit& limit) {
+  Rule rule = make_rule(limit);
+  LimitInfo info = make_info(limit, rule);
+  if (limit.from_policies) {
+    add_row_rules(limit, rule, info);
+  } else if (!info.variants.empty()) {  // else nobody is limited
+    place(limit, info, rule);
+    rules.push_back(std::move(rule));
+  }
+  limits.push_back(std::move(info));
+}
+
+// A shadow limit has only shadow rows.
+void Compiler::add_row_rules(const config::Limit& limit, const Rule& rule, const LimitInfo& info) {
+  for (const bool shadow : {false, true}) {
+    if (rule.shadow && !shadow) continue;
+    Rule& one = rules.emplace_back(rule);
+    one.shadow = shadow;
+    place(limit, info, one);
+  }
+}
+
+Rule Compiler::make_rule(const config::Limit& limit) const {
   Rule rule;
   rule.limit = static_cast<LimitIndex>(limits.size());
   rule.missing = limit.missing;
@@ -125,12 +162,13 @@ void Compiler::add_limit(const config::Limit& limit) {
   std::ranges::sort(rule.services);
   for (const std::string& name : limit.only_if_missing) rule.only_if_missing.push_back(id(name));
   set_cost(limit.cost, rule);
-  LimitInfo info = make_info(limit, rule);
-  if (!info.variants.empty()) {  // else nobody is limited
-    place(limit, info, rule);
-    rules.push_back(std::move(rule));
-  }
-  limits.push_back(std::move(info));
+  rule.from_rows = limit.from_policies;
+  rule.any_mode = rule.shadow;
+  rule.by_service = names(limit.per, "service");
+  rule.by_endpoint = names(limit.per, "endpoint");
+  for (const config::EndpointPattern& pattern : limit.match) rule.patterns.push_back(router_.pattern_index(pattern));
+  std::ranges::sort(rule.patterns);
+  return rule;
 }
 
 LimitInfo Compiler::make_info(const config::Limit& limit, Rule& rule) const {
@@ -140,7 +178,9 @@ LimitInfo Compiler::make_info(const config::Limit& limit, Rule& rule) const {
                  .on_store_failure = limit.on_store_failure,
                  .variants = {},
                  .variant_rates = {},
-                 .settlement = settlement_of(limit)};
+                 .settlement = settlement_of(limit),
+                 .rows = limit.from_policies ? shelf_.of(limit, gateways_) : nullptr};
+  if (limit.from_policies) return info;
   const bool concurrency = limit.algorithm == config::Algorithm::kConcurrency;
   const auto most = [](std::int64_t max) { return std::optional(config::Rate{max, {}}); };
   rule.variant = add_variant(limit, concurrency ? most(limit.max) : limit.rate, limit.burst, info);
@@ -186,7 +226,8 @@ void Compiler::place(const config::Limit& limit, const LimitInfo& info, Rule& ru
   add_slots(info, rule);
   AccountKind& kind = kinds[rule.kind];
   kind.jittered |= limit.jitter;
-  for (const limit::Limit& variant : info.variants) {
+  const auto sort = info.rows ? std::vector{info.rows->limit(0)} : info.variants;
+  for (const limit::Limit& variant : sort) {
     const bool queued = variant.holds<limit::LeakyBucket>();
     const bool waits = queued || variant.holds<limit::Concurrency>();
     kind.queued |= queued;
@@ -236,7 +277,8 @@ void Compiler::add_slots(const LimitInfo& info, const Rule& rule) {
     }
     for (std::uint32_t method = 0; method < rule.spread.methods; ++method) {
       const std::string apart = rule.spread.by_method ? '\n' + std::string(method_text(method)) : "";
-      slots.push_back({identity + apart, info.variants, largest_cost(rule)});
+      const store::LimitBook* book = info.rows ? &info.rows->shared() : nullptr;
+      slots.push_back({identity + apart, info.variants, largest_cost(rule), book});
     }
   }
 }

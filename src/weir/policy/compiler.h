@@ -23,7 +23,12 @@ std::string per_text(const config::PerAttribute& attribute);
 
 class Compiler {
  public:
-  Compiler(const config::Config& config, const route::Router& router, const identity::AttributeNames& names);
+  // `shelf`: where the numbers of rows are kept.
+  Compiler(const config::Config& config, const route::Router& router, const identity::AttributeNames& names,
+           RowNumbersShelf& shelf);
+
+  // What a gateway counts by itself of this kind while the shared store is away.
+  store::Layout local_layout(std::size_t kind) const;
 
   // Results. The handles of the kinds are still to be set to what a store says about the layouts.
   std::vector<LimitInfo> limits;
@@ -41,6 +46,8 @@ class Compiler {
   static constexpr std::uint32_t kMaxSlots = UINT16_MAX;
 
   void add_limit(const config::Limit& limit);
+  Rule make_rule(const config::Limit& limit) const;
+  void add_row_rules(const config::Limit& limit, const Rule& rule, const LimitInfo& info);
   LimitInfo make_info(const config::Limit& limit, Rule& rule) const;
   VariantIndex add_variant(const config::Limit& limit, const std::optional<config::Rate>& rate, std::int64_t capacity,
                            LimitInfo& info) const;
@@ -57,6 +64,8 @@ class Compiler {
 
   const route::Router& router_;
   const identity::AttributeNames& names_;
+  RowNumbersShelf& shelf_;
+  std::uint32_t gateways_;  // that share a store; 0: there is none
   std::unordered_map<std::string, std::uint32_t> kind_by_text_;
 };
 

@@ -74,6 +74,15 @@ route::PatternIndex endpoint_of(const route::Route& route, bool shadow) {
   return shadow ? route.shadow_endpoint : route.endpoint;
 }
 
+// Of the patterns that a limit names itself, the most specific one if that is also the request's, else any.
+route::PatternIndex row_endpoint(const Rule& rule, const route::Route& route) {
+  const route::PatternIndex own = endpoint_of(route, rule.shadow);
+  if (rule.patterns.empty()) return rule.by_endpoint ? own : RowTable::kEvery;
+  if (std::ranges::find(rule.patterns, own) != rule.patterns.end()) return own;
+  const auto found = std::ranges::find_first_of(route.patterns, rule.patterns);
+  return found == route.patterns.end() ? RowTable::kEvery : *found;
+}
+
 std::uint16_t slot_of(const Rule& rule, const route::Route& route, std::string_view method) {
   const Spread& spread = rule.spread;
   std::uint32_t slot = spread.first;
@@ -89,6 +98,7 @@ struct Policy::Scene {
   const route::Route& route;
   const http::RequestHead& request;
   const Attributes& attributes;
+  const CallerRows& rows;
   std::uint32_t kind = kNoKind;  // of the rule before
   bool lacks = false;            // this kind's subject misses a value
   bool opened = false;           // this kind has an account in the charges
@@ -115,17 +125,19 @@ void Charges::clear() {
   skipped.clear();
   names.clear();
   missing_refuses = kNone;
+  unknown_refuses = kNone;
+  unknown = false;
 }
 
 Policy::Policy(const config::Config& config, const route::Router& router, const identity::AttributeNames& names,
-               store::MemoryStore& store)
+               store::MemoryStore& store, RowNumbersShelf& shelf)
     : store_(store) {
-  Compiler compiled(config, router, names);
+  Compiler compiled(config, router, names, shelf);
   if (config.redis) prefix_ = config.redis->prefix;
   for (std::size_t kind = 0; kind < compiled.kinds.size(); ++kind) {
     const store::Layout& layout = compiled.layouts[kind];
     AccountKind& made = compiled.kinds[kind];
-    made.handle = store.adopt(config.redis ? share_of(layout, config.gateways) : layout);
+    made.handle = store.adopt(config.redis ? compiled.local_layout(kind) : layout);
     if (config.redis) made.shared = std::make_shared<const store::RedisKind>(layout, compiled.leasing);
   }
   limits_ = std::move(compiled.limits);
@@ -133,14 +145,15 @@ Policy::Policy(const config::Config& config, const route::Router& router, const 
   kinds_ = std::move(compiled.kinds);
   indexes_ = std::move(compiled.indexes);
   for (const auto& pattern : router.patterns()) endpoints_.push_back(pattern_text(pattern));
+  needs_rows_ = std::ranges::any_of(rules_, &Rule::from_rows);
 }
 
 void Policy::charge(const route::Route& route, const http::RequestHead& request, const identity::Caller& caller,
-                    Charges& charges) const {
+                    Charges& charges, const CallerRows& rows) const {
   charges.clear();
   if (caller.bypass) return;
   find_rules(route, charges.rules);
-  Scene scene{route, request, caller.attributes};
+  Scene scene{route, request, caller.attributes, rows};
   for (const RuleIndex index : charges.rules) apply(rules_[index], scene, charges);
 }
 
@@ -161,13 +174,38 @@ void Policy::find_rules(const route::Route& route, std::vector<RuleIndex>& found
 
 void Policy::apply(const Rule& rule, Scene& scene, Charges& charges) const {
   if (!acts_on(rule, scene.attributes)) return;
-  const VariantIndex variant = variant_for(rule, scene.attributes);
+  const VariantIndex variant =
+      rule.from_rows ? row_variant(rule, scene, charges) : variant_for(rule, scene.attributes);
   if (variant == kUnlimited || !enter(rule, scene, charges)) return;
   const std::string_view method = scene.attributes.get(identity::kMethod);
   charges.charges.push_back({slot_of(rule, scene.route, method), variant, cost_of(rule, scene.request)});
   const LimitInfo& info = limits_[rule.limit];
   charges.limits.push_back({rule.limit, variant, rule.breadth, info.on_store_failure, rule.held ? &info : nullptr});
   ++charges.accounts.back().count;
+}
+
+// The row that holds for this request, if it has the rule's mode.
+VariantIndex Policy::row_variant(const Rule& rule, const Scene& scene, Charges& charges) const {
+  if (!scene.attributes.has(identity::kPartner)) return kUnlimited;
+  if (!scene.rows.known) {
+    note_unknown(rule, charges);
+    return kUnlimited;
+  }
+  const RowTable::Scope scope{.limit = rule.limit,
+                              .service = rule.by_service ? scene.route.service : RowTable::kEvery,
+                              .endpoint = row_endpoint(rule, scene.route)};
+  const auto acting = scene.rows.find(scope);
+  const bool acts = acting && (rule.any_mode || acting->shadow == rule.shadow);
+  return acts ? acting->variant : kUnlimited;
+}
+
+void Policy::note_unknown(const Rule& rule, Charges& charges) const {
+  if (rule.shadow) return;
+  if (limits_[rule.limit].on_store_failure == config::StoreFailure::kClosed) {
+    charges.unknown_refuses = std::min(charges.unknown_refuses, rule.limit);
+  } else {
+    charges.unknown = true;
+  }
 }
 
 // Makes the last account the one that this rule charges; false when the rule has none because a value is missing.

@@ -18,6 +18,8 @@
 #include "weir/http/message.h"
 #include "weir/identity/identifier.h"
 #include "weir/limit/limit.h"
+#include "weir/policy/row_numbers.h"
+#include "weir/policy/row_table.h"
 #include "weir/policy/rule.h"
 #include "weir/route/router.h"
 #include "weir/store/account.h"
@@ -46,6 +48,10 @@ struct LimitInfo {
                                             // equal ones once
   std::vector<config::Rate> variant_rates;  // the same, as configured; of concurrency, the count is the most
   Settlement settlement{};
+  std::shared_ptr<RowNumbers> rows = nullptr;  // instead of the variants: with `rate: policies`
+
+  const limit::Limit& variant(VariantIndex index) const { return rows ? rows->limit(index) : variants[index]; }
+  config::Rate rate(VariantIndex index) const { return rows ? rows->rate(index) : variant_rates[index]; }
 };
 
 struct ChargedLimit {
@@ -78,9 +84,12 @@ struct Charges {
   std::vector<ChargedLimit> limits;      // parallel to charges
   std::vector<LimitIndex> skipped;       // a `per` attribute was missing and the limit says skip
   LimitIndex missing_refuses = kNone;    // the first limit with `missing: refuse` that lacks an attribute
-  std::string names;                     // of accounts in a shared store
-  std::string key;                       // room for joined values
-  std::vector<RuleIndex> rules;          // room for what may apply
+  // Limits that say `rate: policies` when nobody could say in time whether there is a row.
+  LimitIndex unknown_refuses = kNone;  // the first of these that is closed then
+  bool unknown = false;                // there is one that is open then
+  std::string names;                   // of accounts in a shared store
+  std::string key;                     // room for joined values
+  std::vector<RuleIndex> rules;        // room for what may apply
 
   static constexpr LimitIndex kNone = UINT16_MAX;
   static_assert(config::Limit::kMost <= kNone);
@@ -101,21 +110,26 @@ class Policy {
   // Puts the layouts in force in `store`, which must outlive this object. Requires: at most
   // config::Limit::kMost limits with kMostRates different rates in each, all of them in the ranges of
   // limit::TokenBucket (the loader of the configuration sees to it; a rate that is not counts as unlimited).
+  // The numbers of rows are kept on `shelf`, which outlives the store.
   Policy(const config::Config& config, const route::Router& router, const identity::AttributeNames& names,
-         store::MemoryStore& store);
+         store::MemoryStore& store, RowNumbersShelf& shelf);
 
   // Requires: caller.attributes with kService, kEndpoint and kMethod set. A caller on the bypass list gets no
-  // charges. No allocation once the vectors have grown.
+  // charges. No allocation once the vectors have grown. `rows`: those of the caller.
   void charge(const route::Route& route, const http::RequestHead& request, const identity::Caller& caller,
-              Charges& charges) const;
+              Charges& charges, const CallerRows& rows = {}) const;
 
   const std::vector<LimitInfo>& limits() const { return limits_; }
+  // Whether some limit acts by rows.
+  bool needs_rows() const { return needs_rows_; }
 
  private:
   struct Scene;
 
   void find_rules(const route::Route& route, std::vector<RuleIndex>& found) const;
   void apply(const Rule& rule, Scene& scene, Charges& charges) const;
+  VariantIndex row_variant(const Rule& rule, const Scene& scene, Charges& charges) const;
+  void note_unknown(const Rule& rule, Charges& charges) const;
   bool enter(const Rule& rule, Scene& scene, Charges& charges) const;
   void open_account(const Rule& rule, Scene& scene, Charges& charges) const;
   std::uint64_t phase_of(const AccountKind& kind, bool shadow, const Scene& scene, std::string& room) const;
@@ -130,6 +144,7 @@ class Policy {
   std::vector<AccountKind> kinds_;
   RuleIndexes indexes_;
   std::vector<std::string> endpoints_;  // a text for each pattern that stays the same across reloads
+  bool needs_rows_ = false;
 };
 
 }  // namespace weir::policy

@@ -318,5 +318,106 @@ TEST_F(PolicyTest, InfoTellsWhatTheConfigurationSays) {
   EXPECT_EQ(limits[1].variant_rates[0], (config::Rate{7, std::chrono::minutes(1)}));
 }
 
+// What rows do: `rows` acts by them, the other limit does not.
+class RowPolicyTest : public PolicyTest {
+ protected:
+  static config::Config rows_and_others(config::Mode mode = config::Mode::kEnforce) {
+    auto rows = limit("rows", {"partner", "service"}, 0);
+    auto create = limit("create", {"partner", "service"}, 0, {"POST /products", "POST /prices"});
+    for (config::Limit* one : {&rows, &create}) {
+      one->rate.reset();
+      one->from_policies = true;
+      one->mode = mode;
+    }
+    create.on_store_failure = config::StoreFailure::kClosed;
+    return with_limits({rows, create, limit("other", {"partner", "service"}, 5)});
+  }
+  VariantIndex numbers(Scene& scene, LimitIndex index, std::int64_t count) {
+    auto numbered = rows_and_others().limits[index];
+    numbered.rate = config::Rate{count, std::chrono::minutes(1)};
+    numbered.burst = count;
+    return *scene.policy().limits()[index].rows->add(numbered);
+  }
+  const std::vector<std::string> partner_{"X-Partner: p"};
+};
+
+TEST_F(RowPolicyTest, ALimitActsOnlyOnCallersWithARow) {
+  Scene scene(rows_and_others(), store_);
+  EXPECT_TRUE(scene.policy().needs_rows());
+  EXPECT_EQ(ask(scene, "GET /", partner_), "other:1");
+  RowTable table;
+  table.add({.limit = 0, .service = 0}, {.variant = numbers(scene, 0, 20)});
+  scene.rows = {.partner = &table};
+  EXPECT_EQ(ask(scene, "GET /", partner_), "rows:1 other:1");
+  EXPECT_EQ(ask(scene, "GET /shop", partner_), "other:1");
+  EXPECT_EQ(ask(scene, "GET /"), "") << "without a partner there are no rows";
+}
+
+TEST_F(RowPolicyTest, TheRowHasTheNumbers) {
+  Scene scene(rows_and_others(), store_);
+  RowTable table;
+  table.add({.limit = 0, .service = 0}, {.variant = numbers(scene, 0, 7)});
+  table.add({.limit = 0, .service = 1}, {.variant = kUnlimited});
+  scene.rows = {.partner = &table};
+  const Charges& charges = scene.charge("GET /", partner_);
+  EXPECT_EQ(scene.policy().limits()[0].variant(charges.charges[0].variant).capacity(), 7);
+  EXPECT_EQ(ask(scene, "GET /shop", partner_), "other:1") << "unlimited";
+}
+
+TEST_F(RowPolicyTest, ARowInShadowIsCountedApart) {
+  Scene scene(rows_and_others(), store_);
+  RowTable table;
+  table.add({.limit = 0, .service = 0}, {.variant = numbers(scene, 0, 20), .shadow = true});
+  scene.rows = {.partner = &table};
+  EXPECT_EQ(ask(scene, "GET /", partner_), "other:1 | (rows:1)");
+  Scene shadow(rows_and_others(config::Mode::kShadow), store_);
+  RowTable enforced;
+  enforced.add({.limit = 0, .service = 0}, {.variant = numbers(shadow, 0, 20)});
+  shadow.rows = {.partner = &enforced};
+  EXPECT_EQ(ask(shadow, "GET /", partner_), "other:1 | (rows:1)") << "no row enforces what the limit does not";
+}
+
+TEST_F(RowPolicyTest, RowsOfEndpointsAreFoundByThePatternsOfTheLimit) {
+  Scene scene(rows_and_others(), store_);
+  RowTable table;
+  table.add({.limit = 1, .service = 0, .endpoint = 0}, {.variant = numbers(scene, 1, 2)});
+  scene.rows = {.partner = &table};
+  EXPECT_EQ(ask(scene, "POST /products", partner_), "create:1 other:1");
+  EXPECT_EQ(ask(scene, "POST /prices", partner_), "other:1");
+  table.add({.limit = 1, .service = 0}, {.variant = numbers(scene, 1, 3)});
+  EXPECT_EQ(ask(scene, "POST /prices", partner_), "create:1 other:1");
+  EXPECT_EQ(ask(scene, "GET /products", partner_), "other:1");
+}
+
+TEST_F(RowPolicyTest, WhatCannotBeKnownIsOpenOrClosedAsTheLimitSays) {
+  Scene scene(rows_and_others(), store_);
+  scene.rows = {.known = false};
+  const Charges& open = scene.charge("GET /", partner_);
+  EXPECT_TRUE(open.unknown);
+  EXPECT_EQ(open.unknown_refuses, Charges::kNone);
+  EXPECT_EQ(show(scene, open), "other:1");
+  EXPECT_EQ(scene.charge("POST /products", partner_).unknown_refuses, 1);
+  EXPECT_FALSE(scene.charge("GET /").unknown) << "nobody who could have a row";
+}
+
+TEST_F(RowPolicyTest, NumbersOfAnotherRowGoOnWithWhatIsCounted) {
+  RowNumbersShelf shelf;
+  store::MemoryStore store({.max_accounts = 100});
+  Scene before(rows_and_others(), store, &shelf);
+  RowTable table;
+  table.add({.limit = 0, .service = 0}, {.variant = numbers(before, 0, 20)});
+  before.rows = {.partner = &table};
+  const Charges& first = before.charge("GET /", partner_);
+  std::vector<limit::Outcome> outcomes(first.charges.size());
+  ASSERT_TRUE(store.acquire(first.accounts[0].kind, first.accounts[0].subject, first.charges, {}, outcomes));
+  Scene after(rows_and_others(), store, &shelf);
+  RowTable changed;
+  changed.add({.limit = 0, .service = 0}, {.variant = numbers(after, 0, 100)});
+  after.rows = {.partner = &changed};
+  const Charges& second = after.charge("GET /", partner_);
+  ASSERT_TRUE(store.acquire(second.accounts[0].kind, second.accounts[0].subject, second.charges, {}, outcomes));
+  EXPECT_EQ(outcomes[0].remaining, 98);
+}
+
 }  // namespace
 }  // namespace weir::policy

@@ -21,11 +21,10 @@
 
 namespace weir::policy {
 
-using LimitIndex = std::uint16_t;   // in Policy::limits(), configuration order
-using RuleIndex = std::uint16_t;    // in the order in which accounts are asked
-using VariantIndex = std::uint8_t;  // in LimitInfo::variants
-inline constexpr VariantIndex kUnlimited = UINT8_MAX;
-static_assert(config::Limit::kMostRates <= kUnlimited);
+using LimitIndex = std::uint16_t;    // in Policy::limits(), configuration order
+using RuleIndex = std::uint16_t;     // in the order in which accounts are asked
+using VariantIndex = std::uint32_t;  // in LimitInfo::variants, or in its RowNumbers
+inline constexpr VariantIndex kUnlimited = UINT32_MAX;
 
 // A cost that a field of the request names.
 struct FieldCost {
@@ -60,6 +59,13 @@ struct Rule {
   bool shadow = false;
   bool held = false;  // something is still to be done when a request has been admitted: see ChargedLimit
   std::uint16_t breadth = 0;
+  // With `rate: policies` a limit is two rules, enforced and shadow: each acts on callers whose row has its mode, by
+  // the numbers of the row. What the row is found by:
+  bool from_rows = false;
+  bool by_service = false;
+  bool any_mode = false;                      // the limit itself is a shadow, whatever its rows say
+  std::vector<route::PatternIndex> patterns;  // of `match`
+  bool by_endpoint = false;                   // else, if nothing is in there: by whatever endpoint a limit names
   VariantIndex variant = kUnlimited;
   std::vector<Alternative> alternatives;
   std::vector<identity::AttributeId> only_if_missing;

@@ -12,15 +12,17 @@
 
 #include "weir/base/fingerprint.h"
 #include "weir/limit/limit.h"
+#include "weir/store/limit_book.h"
 
 namespace weir::store {
 
-// One counter of an account. Several variants share its state where the numbers depend on the caller (`by`): the
-// used amount is carried when a subject changes from one to another.
+// One counter of an account. Several variants share its state where the numbers depend on the caller: the used amount
+// is carried when a subject changes from one to another. They are a fixed list, or a book that grows meanwhile.
 struct Slot {
   std::string identity;                // stable across reloads: same text = same counter
-  std::vector<limit::Limit> variants;  // at least one, at most 255
+  std::vector<limit::Limit> variants;  // at least one, at most 255; none with a book
   limit::Cost largest_cost = 1;        // of one charge
+  const LimitBook* book = nullptr;     // outlives the store
   bool operator==(const Slot&) const = default;
 };
 
@@ -33,18 +35,18 @@ struct Layout {
 };
 
 struct Charge {
-  std::uint16_t slot = 0;    // in Layout::slots
-  std::uint8_t variant = 0;  // in Slot::variants
-  limit::Cost cost = 1;      // 0: peek
+  std::uint16_t slot = 0;     // in Layout::slots
+  std::uint32_t variant = 0;  // in Slot::variants, or in the book
+  limit::Cost cost = 1;       // 0: peek
   bool operator==(const Charge&) const = default;
 };
 
 // A change of what a charge took, once its true cost is known.
 struct Adjustment {
-  std::uint16_t slot = 0;    // of the charge
-  std::uint8_t variant = 0;  // of the charge
-  limit::Cost by = 0;        // below zero: given back; above: taken as well, whether it is there or not
-  limit::Ticks at = 0;       // Outcome::at of the charge
+  std::uint16_t slot = 0;     // of the charge
+  std::uint32_t variant = 0;  // of the charge
+  limit::Cost by = 0;         // below zero: given back; above: taken as well, whether it is there or not
+  limit::Ticks at = 0;        // Outcome::at of the charge
 };
 
 }  // namespace weir::store

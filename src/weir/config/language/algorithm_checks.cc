@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <bit>
 
 #include "weir/config/language/algorithms.h"
 #include "weir/config/language/limit_checks.h"
+#include "weir/config/rate.h"
 
 namespace weir::config {
 namespace {
@@ -83,6 +85,7 @@ void check_misfits(Reader& reader, const Fields& fields, const Limit& limit) {
   const std::string_view by_default = fields.has("algorithm") ? "" : ", the default";
   for (const Misfit& misfit : kMisfits) {
     if ((misfit.algorithms & bit(limit.algorithm)) == 0) continue;
+    if (limit.from_policies && misfit.key == "rate") continue;  // it is where the numbers come from
     for (const Place& place : places(fields, misfit.key)) {
       reader.report.error(place,
                           fmt::format("'{}' has no meaning with algorithm {}{}: {}", misfit.key,
@@ -115,7 +118,7 @@ void check_queue(Reader& reader, const Fields& fields, const Limit& limit) {
 }
 
 void check_required(Reader& reader, const Fields& fields, const Limit& limit) {
-  const std::string_view key = limit.algorithm == kConcurrency ? "max" : "rate";
+  const std::string_view key = limit.algorithm == kConcurrency && !limit.from_policies ? "max" : "rate";
   if (fields.has(key)) return;
   reader.report.error(fields.map().place, fmt::format("key '{}' is required in a limit{}", key,
                                                       key == "max" ? " with algorithm concurrency" : ""));
@@ -136,6 +139,24 @@ void check_algorithm(Reader& reader, const Fields& fields, const Limit& limit) {
   check_required(reader, fields, limit);
   check_misfits(reader, fields, limit);
   if (limit.algorithm == kLeakyBucket) check_queue(reader, fields, limit);
+}
+
+void check_from_policies(Reader& reader, const Fields& fields, Limit& limit) {
+  for (const std::string_view key : {"burst", "max", "by"}) {
+    if (!fields.has(key)) continue;
+    reader.report.error(fields.place(key),
+                        fmt::format("'{}' has no meaning with rate 'policies': each row has its numbers", key));
+  }
+  const PerAttribute partner{PerAttribute::Source::kAttribute, "partner"};
+  if (fields.readable("per") && std::ranges::find(limit.per, partner) == limit.per.end()) {
+    reader.report.error(fields.place("per"), "rows of the policies belong to partners, so `per` must name 'partner'");
+  }
+  if (auto* header = std::get_if<HeaderCost>(&limit.cost); header != nullptr && header->max == 0) {
+    header->max = kMostUnits;
+  }
+  if (auto* response = std::get_if<ResponseCost>(&limit.cost); response != nullptr && response->max == 0) {
+    response->max = kMostUnits;
+  }
 }
 
 void check_calendar(Reader& reader, const Fields& fields, const Limit& limit) {

@@ -46,6 +46,44 @@ void check_identify(Reader& reader, const Fields& fields, Config& config) {
                       "no caller yields the attribute partner or user, so every request would be refused");
 }
 
+// Whoever is not trusted is not believed, whatever it says.
+void check_proxy_protocol(Reader& reader, const Fields& fields, Config& config) {
+  if (reader.scope.trusted_proxies || !fields.good("listeners")) return;
+  for (std::size_t i = 0; i < config.listeners.size(); ++i) {
+    const Listener& listener = config.listeners[i];
+    if (!listener.proxy_protocol || !listener.address.unix_path.empty()) continue;
+    reader.report.error(Fields(*fields.find("listeners")->items[i]).place("proxy_protocol"),
+                        "PROXY headers are believed only from trusted proxies, but there are no trusted_proxies",
+                        "add `trusted_proxies`");
+  }
+}
+
+void check_client_address(Reader& reader, const Fields& fields, Config& config) {
+  if (!fields.has("client_address")) return;
+  if (!reader.scope.trusted_proxies) {
+    reader.report.error(fields.place("client_address"),
+                        "a field tells the client's address only if it comes from trusted proxies, but there are no "
+                        "trusted_proxies",
+                        "add `trusted_proxies`");
+  }
+  const std::string header = lower_case(config.client_address.header);
+  if (config.client_address.trusted_hops > 0 && header != "x-forwarded-for" && header != "forwarded") {
+    reader.report.error(
+        Fields(*fields.find("client_address")).place("trusted_hops"),
+        fmt::format("'trusted_hops' has no meaning with {}, which has one address", config.client_address.header));
+  }
+}
+
+Type<ClientAddress> client_address() {
+  Object<ClientAddress> object("client_address");
+  object
+      .key("header", &ClientAddress::header, header_name(),
+           "X-Forwarded-For, Forwarded, or a field with one address.")
+      .key("trusted_hops", &ClientAddress::trusted_hops, number<std::uint32_t>(0, 100),
+           "Of a list: the client is so many places from the right. 0: the first that is no trusted proxy.");
+  return object;
+}
+
 // Runs before the sections that refer to it.
 Type<std::vector<IpNetwork>> trusted_proxies() {
   auto type = list_of(network());
@@ -83,6 +121,8 @@ Type<Config> language() {
            "Health, metrics and the admin API. Default: 127.0.0.1:9090; `off` for none.")
       .key("trusted_proxies", &Config::trusted_proxies, trusted_proxies(),
            "Networks whose X-Forwarded-For and identity fields are believed. Default: nobody's.")
+      .key("client_address", &Config::client_address, no_default(client_address()),
+           "The field in which trusted proxies tell who is behind them.")
       .key("ipv6_prefix", &Config::ipv6_prefix, number<int>(32, 128),
            "IPv6 addresses are grouped to this prefix before they are counted.")
       .required("upstreams", &Config::upstreams, upstreams_section(), "The servers behind the gateway, by name.")
@@ -106,6 +146,8 @@ Type<Config> language() {
       .later("policies", "limits and keys that change at run time")
       .later("service", "the decision for other gateways")
       .check(check_addresses)
+      .check(check_proxy_protocol)
+      .check(check_client_address)
       .check(check_keys)
       .check(check_identify)
       .check(warn_of_logs)

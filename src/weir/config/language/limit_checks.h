@@ -25,6 +25,8 @@ void fill_capacities(const Fields& fields, Limit& limit);
 // Rates, capacities and costs. Fills in the largest cost where it depends on them. Requires: capacities filled in,
 // and `by` could be read.
 void check_numbers(Reader& reader, const Fields& fields, Limit& limit);
+// `rate: policies`: what belongs to the rows then. Fills in the largest cost. Instead of the three above.
+void check_from_policies(Reader& reader, const Fields& fields, Limit& limit);
 // The memory of sliding logs, for the whole file. Requires: the store was read.
 void warn_of_logs(Reader& reader, const Fields& fields, Config& config);
 

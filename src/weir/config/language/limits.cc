@@ -11,6 +11,18 @@
 namespace weir::config {
 namespace {
 
+// `rate` of a limit: a rate, or where it comes from.
+Type<Limit> limit_rate() {
+  const auto plain = rate();
+  Type<Limit> type;
+  type.schema = any_of({{"const", "policies"}}, plain.schema);
+  type.read = [read = plain.read](Reader& reader, const Node& node, Limit& limit) {
+    limit.from_policies = node.kind == Node::Kind::kText && node.text == "policies";
+    return limit.from_policies || read(reader, node, limit.rate);
+  };
+  return type;
+}
+
 void finish(Reader& reader, const Fields& fields, const Alternatives& by, Limit& limit) {
   const bool by_is_known = by.read(reader, fields, limit);
   check_name(reader, fields, limit);
@@ -18,6 +30,7 @@ void finish(Reader& reader, const Fields& fields, const Alternatives& by, Limit&
   check_attributes(reader, fields, limit);
   check_algorithm(reader, fields, limit);
   check_answers(reader, fields, limit);
+  if (limit.from_policies) return check_from_policies(reader, fields, limit);
   fill_capacities(fields, limit);
   if (!by_is_known) return;
   check_calendar(reader, fields, limit);
@@ -42,8 +55,9 @@ Type<std::vector<Limit>> limits_section() {
            "METHOD /path/{segment}/*; the method * is any. Default: every request.")
       .key("services", &Limit::services, list_of(reference("service", &Scope::services), 1), "Default: all.")
       .key("algorithm", &Limit::algorithm, algorithm(), "How it is counted.")
-      .key("rate", &Limit::rate, no_default(rate()),
-           "count/(ms|s|min|h|day|week|month|year), count/duration, or unlimited. Required, except with concurrency.")
+      .key("rate", limit_rate(),
+           "count/(ms|s|min|h|day|week|month|year), count/duration, or unlimited; policies: only callers with a row "
+           "in the policies, which has the numbers. Required, except with concurrency.")
       .key("burst", &Limit::burst, no_default(units()),
            "Of token_bucket, and of leaky_bucket without a queue: the size of the bucket. Default: the count.")
       .key("jitter", &Limit::jitter, boolean(),

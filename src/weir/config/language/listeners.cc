@@ -65,6 +65,9 @@ Type<std::vector<Listener>> listeners_section() {
   listener
       .required("address", &Listener::address, listen_address(),
                 "host:port, [v6]:port, or unix:/path. The host is a literal address.")
+      .key("proxy_protocol", &Listener::proxy_protocol, boolean(),
+           "Whether trusted proxies (and whoever connects to a Unix socket) begin their connections with a PROXY "
+           "protocol header, version 1 or 2, that names the client. Others are clients themselves.")
       .later("tls", "TLS on a listener");
   auto list = list_of<Listener>(listener, 1);
   list.read = [read = std::move(list.read)](Reader& reader, const Node& node, std::vector<Listener>& out) {

@@ -57,8 +57,12 @@ inline config::Config with_limits(std::vector<config::Limit> limits) {
 // One generation of a configuration; `store` may outlive it.
 class Scene {
  public:
-  Scene(const config::Config& config, store::MemoryStore& store)
-      : config_(config), router_(config), identifier_(config), policy_(config, router_, identifier_.names(), store) {}
+  // `shelf`: where several scenes with one store keep the numbers of rows.
+  Scene(const config::Config& config, store::MemoryStore& store, RowNumbersShelf* shelf = nullptr)
+      : config_(config),
+        router_(config),
+        identifier_(config),
+        policy_(config, router_, identifier_.names(), store, shelf != nullptr ? *shelf : shelf_) {}
 
   // `start`: method and target, `fields`: lines. The charges stay until the next call.
   const Charges& charge(std::string_view start, const std::vector<std::string>& fields = {}) {
@@ -76,9 +80,11 @@ class Scene {
       caller_.attributes.set(identity::kEndpoint, router_.patterns()[route_.endpoint].text);
     }
     caller_.attributes.set(identity::kMethod, head.method);
-    policy_.charge(route_, head, caller_, charges_);
+    policy_.charge(route_, head, caller_, charges_, rows);
     return charges_;
   }
+
+  CallerRows rows;  // of the caller, from now on
 
   const Policy& policy() const { return policy_; }
   std::string_view name(LimitIndex index) const { return policy_.limits()[index].name; }
@@ -87,6 +93,7 @@ class Scene {
   config::Config config_;
   route::Router router_;
   identity::Identifier identifier_;
+  RowNumbersShelf shelf_;
   Policy policy_;
   identity::Peer peer_ = identifier_.peer(IpAddress::parse("198.51.100.4"));
   std::optional<identity::testing::ParsedRequest> request_;

@@ -11,25 +11,26 @@ namespace {
 constexpr std::uint64_t kUnknownPhase = 0;
 
 std::uint8_t words_of(const Slot& slot) {
-  int most = 1;
+  int most = slot.book == nullptr ? 1 : slot.book->state_words();
   for (const limit::Limit& variant : slot.variants) most = std::max(most, variant.state_words());
   assert(most < static_cast<int>(kSlotWords));
   return static_cast<std::uint8_t>(most);
 }
 
 bool has_jitter(const Slot& slot) {
+  if (slot.book != nullptr) return slot.book->jittered();
   return std::ranges::any_of(slot.variants, [](const limit::Limit& variant) { return variant.has_jitter(); });
 }
 
 }  // namespace
 
-void CompiledSlot::carry(std::uint8_t variant, Word* slot, const limit::Call& call) const {
-  const std::uint8_t by = writer(slot);
+void CompiledSlot::carry(std::uint32_t variant, Word* slot, const limit::Call& call) const {
+  const std::uint32_t by = writer(slot);
   if (by == variant) return;
   Word old[kSlotWords];
   copy(slot, old);
   std::fill_n(slot, words, 0);
-  variants[variant].carry(variants[by], {old, words}, {slot, words}, call);
+  limit(variant).carry(limit(by), {old, words}, {slot, words}, call);
   slot[words] = variant;
 }
 
@@ -38,18 +39,19 @@ Generation::Generation(const Layout& layout) : layout_(layout) {
   record_words_ += jittered_ ? 1 : 0;
   slots_.reserve(layout_.slots.size());
   for (const Slot& slot : layout_.slots) {
-    assert(!slot.variants.empty() && slot.variants.size() <= 255);
+    const bool grows = slot.book != nullptr;
+    assert(slot.variants.empty() == grows && slot.variants.size() <= 255);
     by_identity_.emplace(slot.identity, static_cast<std::uint16_t>(slots_.size()));
-    const auto variations = static_cast<std::uint8_t>(slot.variants.size());
-    const bool keeps_entries = slot.variants.front().keeps_entries();
-    slots_.push_back({.variants = slot.variants.data(),
+    const bool keeps_entries = grows ? slot.book->keeps_entries() : slot.variants.front().keeps_entries();
+    slots_.push_back({.variants = grows ? nullptr : slot.variants.data(),
+                      .book = slot.book,
                       .offset = record_words_,
+                      .variations = static_cast<std::uint32_t>(slot.variants.size()),
                       .words = words_of(slot),
-                      .variations = variations,
-                      .tagged = variations > 1,
+                      .tagged = grows || slot.variants.size() > 1,
                       .keeps_entries = keeps_entries});
     keeps_entries_ |= keeps_entries;
-    record_words_ += slots_.back().words + (variations > 1 ? 1 : 0);
+    record_words_ += slots_.back().words + (slots_.back().tagged ? 1 : 0);
   }
 }
 
@@ -109,10 +111,10 @@ void Generation::convert(const Generation& from, Word* old, Word* fresh, const l
     const CompiledSlot& before = from.slot(*source);
     const CompiledSlot& after = slots_[i];
     Word* state = old + before.offset;
-    const std::uint8_t writer = before.writer(state);
-    const std::uint8_t variant = after.nearest(writer);
+    const std::uint32_t writer = before.writer(state);
+    const std::uint32_t variant = after.nearest(before, writer);
     Word* target = fresh + after.offset;
-    after.variants[variant].carry(before.variants[writer], {state, before.words}, {target, after.words}, own);
+    after.limit(variant).carry(before.limit(writer), {state, before.words}, {target, after.words}, own);
     std::fill_n(state, before.words, 0);  // whatever it owned was taken over
     if (after.tagged) target[after.words] = variant;
   }
@@ -122,7 +124,7 @@ void Generation::convert(const Generation& from, Word* old, Word* fresh, const l
 void Generation::release(Word* record) const {
   if (!keeps_entries_) return;
   for (const CompiledSlot& slot : slots_) {
-    if (slot.keeps_entries) slot.variants[0].release(state_of(slot, record));
+    if (slot.keeps_entries) slot.limit(0).release(state_of(slot, record));
   }
 }
 
@@ -130,7 +132,7 @@ std::uint64_t Generation::owned_bytes(const Word* record) const {
   if (!keeps_entries_) return 0;
   std::uint64_t total = 0;
   for (const CompiledSlot& slot : slots_) {
-    if (slot.keeps_entries) total += slot.variants[0].owned_bytes({record + slot.offset, slot.words});
+    if (slot.keeps_entries) total += slot.limit(0).owned_bytes({record + slot.offset, slot.words});
   }
   return total;
 }

@@ -27,25 +27,30 @@ constexpr std::uint32_t kSlotWords = limit::Limit::kMaxStateWords + 1;  // the m
 
 // How the words of one slot are to be read.
 struct CompiledSlot {
-  const limit::Limit* variants;
-  std::uint32_t offset;     // words from the beginning of the record
-  std::uint8_t words;       // of state: the most that one of the variants needs
-  std::uint8_t variations;  // number of variants
-  bool tagged;              // the word after the state names the variant that wrote it
-  bool keeps_entries;       // the state owns memory; its variants decide and commit in two halves
+  const limit::Limit* variants;  // null: in the book
+  const LimitBook* book;
+  std::uint32_t offset;      // words from the beginning of the record
+  std::uint32_t variations;  // number of variants; of a book, none
+  std::uint8_t words;        // of state: the most that one of the variants needs
+  bool tagged;               // the word after the state names the variant that wrote it
+  bool keeps_entries;        // the state owns memory; its variants decide and commit in two halves
 
-  std::uint8_t writer(const Word* slot) const {
-    return tagged ? static_cast<std::uint8_t>(slot[words]) : std::uint8_t{0};
+  const limit::Limit& limit(std::uint32_t variant) const {
+    return variants != nullptr ? variants[variant] : (*book)[variant];
   }
+  std::uint32_t writer(const Word* slot) const { return tagged ? static_cast<std::uint32_t>(slot[words]) : 0; }
   void copy(const Word* from, Word* to) const {
     to[0] = from[0];
     for (std::uint8_t i = 1; i < words + tagged; ++i) to[i] = from[i];
   }
-  // A variant of another generation as one of this slot: the last one for those that are gone.
-  std::uint8_t nearest(std::uint8_t variant) const { return std::min<std::uint8_t>(variant, variations - 1); }
-  const limit::Limit& writing(const Word* slot) const { return variants[writer(slot)]; }
+  // A variant of the same slot in another generation as one of this: the last one for those that are gone.
+  std::uint32_t nearest(const CompiledSlot& from, std::uint32_t variant) const {
+    if (book != nullptr) return from.book == book ? variant : 0;
+    return std::min(variant, variations - 1);
+  }
+  const limit::Limit& writing(const Word* slot) const { return limit(writer(slot)); }
   // Makes the slot one of `variant`.
-  void carry(std::uint8_t variant, Word* slot, const limit::Call& call) const;
+  void carry(std::uint32_t variant, Word* slot, const limit::Call& call) const;
 };
 
 class Generation {

@@ -44,7 +44,8 @@ Translated translate(const Generation& from, const Generation& to, std::span<con
   for (std::size_t i = 0; i < charges.size(); ++i) {
     const auto slot = to.find(from.layout().slots[charges[i].slot].identity);
     if (!slot) continue;
-    result.charges[result.size] = {*slot, to.slot(*slot).nearest(charges[i].variant), charges[i].cost};
+    const std::uint32_t variant = to.slot(*slot).nearest(from.slot(charges[i].slot), charges[i].variant);
+    result.charges[result.size] = {*slot, variant, charges[i].cost};
     result.origin[result.size++] = i;
   }
   return result;
@@ -68,7 +69,7 @@ bool has_duplicates_in_disorder(std::span<const Charge> charges) {
 // What a limit that was removed answers: as if it had never been used.
 Outcome free_outcome(const Generation& generation, const Charge& charge, const limit::Call& call) {
   const Word state[kSlotWords] = {};
-  return generation.slot(charge.slot).variants[charge.variant].peek(state, call);
+  return generation.slot(charge.slot).limit(charge.variant).peek(state, call);
 }
 
 }  // namespace
@@ -221,13 +222,13 @@ Outcome MemoryStore::Private::change(const Generation& from, const Generation& t
   const auto found = to.find(from.layout().slots[adjustment.slot].identity);
   if (!found) return free_outcome(from, {.slot = adjustment.slot, .variant = adjustment.variant}, call);
   const CompiledSlot& slot = to.slot(*found);
-  const std::uint8_t variant = slot.nearest(adjustment.variant);
+  const std::uint32_t variant = slot.nearest(from.slot(adjustment.slot), adjustment.variant);
   if (record == nullptr) return free_outcome(to, {.slot = *found, .variant = variant}, call);
   Word* const state = record + slot.offset;
   const bool untouched = std::all_of(state, state + slot.words, [](Word word) { return word == 0; });
   if (untouched && slot.tagged) state[slot.words] = variant;
   const limit::Limit& limit = slot.writing(state);
-  const limit::Limit& charged = from.slot(adjustment.slot).variants[adjustment.variant];
+  const limit::Limit& charged = from.slot(adjustment.slot).limit(adjustment.variant);
   const std::span<Word> words(state, slot.words);
   if (limit.algorithm().index() == charged.algorithm().index()) {
     if (adjustment.by < 0) limit.give_back(words, call, -adjustment.by, adjustment.at);
@@ -415,9 +416,9 @@ bool MemoryStore::renew(const Kind& kind, const Fingerprint& subject, std::span<
   for (std::size_t i = 0; i < translated.size; ++i) {
     const CompiledSlot& slot = generation.slot(translated.charges[i].slot);
     const Charge& charge = charges[translated.origin[i]];
-    const limit::Limit& charged = kind.generation_->slot(charge.slot).variants[charge.variant];
+    const limit::Limit& charged = kind.generation_->slot(charge.slot).limit(charge.variant);
     const auto* leases = std::get_if<limit::Concurrency>(&charged.algorithm());
-    if (leases == nullptr || !slot.variants[0].holds<limit::Concurrency>()) continue;
+    if (leases == nullptr || !slot.limit(0).holds<limit::Concurrency>()) continue;
     const std::span<Word> state(record == nullptr ? nullptr : record + slot.offset, slot.words);
     alive &= record != nullptr && slot.writing(state.data()).renew(state, call, leases->numbers().lease);
   }

@@ -5,9 +5,9 @@
 
 namespace weir::store {
 
-void Step::decide(const CompiledSlot& slot, std::uint8_t variant, Word* state, limit::Cost cost,
+void Step::decide(const CompiledSlot& slot, std::uint32_t variant, Word* state, limit::Cost cost,
                   limit::Outcome& outcome) {
-  const limit::Limit& limit = slot.variants[variant];
+  const limit::Limit& limit = slot.limit(variant);
   const std::span<Word> words(state, slot.words);
   slot.keeps_entries ? limit.decide(words, call_, cost, outcome) : limit.step(words, call_, cost, outcome);
 }
@@ -31,11 +31,11 @@ void Step::run_special(std::size_t i, const CompiledSlot& slot, Word* state) {
 bool Step::keeps_carried(std::size_t i, const CompiledSlot& slot) const {
   const limit::Limit& before = slot.writing(saved_[i]);
   const limit::Cost used = before.capacity() - before.peek({saved_[i], slot.words}, call_).remaining;
-  return used <= slot.variants[charges_[i].variant].capacity();
+  return used <= slot.limit(charges_[i].variant).capacity();
 }
 
 std::int64_t Step::commit_entries(std::size_t i, const CompiledSlot& slot, Word* state) const {
-  const limit::Limit& limit = slot.variants[charges_[i].variant];
+  const limit::Limit& limit = slot.limit(charges_[i].variant);
   const std::span<Word> words(state, slot.words);
   const std::uint64_t before = limit.owned_bytes(words);
   limit.commit(words, call_, charges_[i].cost);

@@ -41,7 +41,7 @@ class Step {
       } else {
         // The last one is never put back when all before it have admitted: if it refuses, it changes nothing.
         if (i + 1 < size || !admitted) slot.copy(state, saved_[i]);
-        slot.variants[charge.variant].step({state, slot.words}, call_, charge.cost, outcomes[i]);
+        slot.limit(charge.variant).step({state, slot.words}, call_, charge.cost, outcomes[i]);
       }
       admitted &= outcomes[i].admitted;
     }
@@ -85,7 +85,8 @@ class Step {
   std::int64_t commit_entries(std::size_t i, const CompiledSlot& slot, Word* state) const;
   void peek(std::size_t i, const CompiledSlot& slot, const Word* state);
   // A step, or of a limit that keeps entries the first half of one.
-  void decide(const CompiledSlot& slot, std::uint8_t variant, Word* state, limit::Cost cost, limit::Outcome& outcome);
+  void decide(const CompiledSlot& slot, std::uint32_t variant, Word* state, limit::Cost cost,
+              limit::Outcome& outcome);
 
   const Generation& generation_;
   const std::span<const Charge> charges_;

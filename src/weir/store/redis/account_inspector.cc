@@ -61,12 +61,23 @@ ForeignSlot describe_foreign(const FoundSlot& slot, Micros now) {
   return foreign;
 }
 
+void describe_written(std::span<const RedisKind* const> kinds, const FoundAccount& found, Micros now,
+                      AccountFindings& findings) {
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    for (std::size_t i = 0; i < findings.kinds[kind].size(); ++i) {
+      const RedisKind::KeptSlot& kept = kinds[kind]->slot(i);
+      const FoundSlot* slot = found.find(kept.id);
+      if (kept.book != nullptr && slot != nullptr) findings.kinds[kind][i].written = describe_foreign(*slot, now);
+    }
+  }
+}
+
 // What the lists of this account can be called, whoever made them.
 std::vector<std::string> lists_of(const AccountInspector::Subject& subject, const FoundAccount& found) {
   std::vector<std::string> lists;
   for (const RedisKind* kind : subject.kinds) {
     for (const RedisKind::KeptSlot& slot : kind->slots()) {
-      if (!slot.variants.front().list.empty()) lists.push_back(slot.variants.front().list);
+      lists.insert(lists.end(), slot.lists.begin(), slot.lists.end());
     }
   }
   for (const FoundSlot& slot : found.slots()) {
@@ -120,6 +131,7 @@ io::Task<Result<AccountFindings>> AccountInspector::inspect(Subject subject, lim
   }
   const Result<void> looked = co_await look_at(subject, found, call, findings);
   if (!looked) co_return std::unexpected(looked.error());
+  describe_written(subject.kinds, found, *instant, findings);
   co_return findings;
 }
 
@@ -132,11 +144,12 @@ io::Task<Result<void>> AccountInspector::look_at(Subject subject, const FoundAcc
       const RedisKind::KeptSlot& kept = kind->slot(i);
       const FoundSlot* slot = found.find(kept.id);
       slots[i].found = slot != nullptr;
+      if (kept.book != nullptr) continue;  // it speaks for itself
       if (slot != nullptr) {
         call.phase = subject.account.phase().value_or(written_phase(*slot));
         const auto writer = writer_of(kept, *slot, call.phase);
         slots[i].other_numbers = !writer;
-        slots[i].variant = static_cast<std::uint8_t>(writer.value_or(0));
+        slots[i].variant = static_cast<std::uint32_t>(writer.value_or(0));
       } else if (!has_list(kept.variants.front().form)) {  // a list may be there without its slot
         slots[i].outcome = {.admitted = true,
                             .remaining = kept.variants.front().limit.capacity(),

@@ -22,26 +22,27 @@
 
 namespace weir::store {
 
-// A slot of a kind.
-struct SlotFinding {
-  bool found = false;          // the account has it
-  bool other_numbers = false;  // it was written with numbers that no variant has
-  std::uint8_t variant = 0;    // that wrote it, else the first one
-  limit::Outcome outcome;      // of a peek by this variant, in the ticks of the layout
-};
-
-// A slot that no kind has.
+// What a slot says of itself.
 struct ForeignSlot {
   SlotId id = 0;
   std::optional<limit::Limit> limit;      // that wrote it, in microseconds; absent: another version wrote it
   std::optional<limit::Outcome> outcome;  // of a peek, in microseconds; absent: its numbers are not in the account
 };
 
+// A slot of a kind.
+struct SlotFinding {
+  bool found = false;                  // the account has it
+  bool other_numbers = false;          // it was written with numbers that no variant has
+  std::uint32_t variant = 0;           // that wrote it, else the first one
+  limit::Outcome outcome;              // of a peek by this variant, in the ticks of the layout
+  std::optional<ForeignSlot> written;  // instead, of a slot with a book: its numbers need not be known here
+};
+
 struct AccountFindings {
   bool exists = false;
   std::optional<std::chrono::milliseconds> life;  // from now until it is forgotten
   std::vector<std::vector<SlotFinding>> kinds;    // parallel to the kinds, by slot
-  std::vector<ForeignSlot> foreign;
+  std::vector<ForeignSlot> foreign;               // that no kind has
 };
 
 struct Forgotten {

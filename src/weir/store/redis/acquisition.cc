@@ -47,7 +47,7 @@ void Acquisition::ask_for(const Charge& charge) {
   Asked& asked = asked_.emplace_back();
   asked.charge = charge;
   asked.slot = &slot;
-  asked.variant = &slot.variants[charge.variant];
+  asked.variant = &kind_.variant(charge);
   life_ = std::max(life_, asked.variant->life);
 }
 

@@ -40,7 +40,7 @@ void Amendment::ask_for(const Adjustment& adjustment, Leases leases) {
   Asked& asked = asked_.emplace_back();
   asked.adjustment = adjustment;
   asked.slot = &slot;
-  asked.variant = &slot.variants[adjustment.variant];
+  asked.variant = &kind_.variant(adjustment.slot, adjustment.variant);
   asked.leases = leases;
   if (asked.variant->head.empty()) append_head(slot.id, asked.variant->limit, call_.phase, asked.head);
   life_ = std::max(life_, asked.variant->life);

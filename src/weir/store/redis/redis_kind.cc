@@ -46,32 +46,46 @@ limit::Limit without_reserve(const limit::Limit& limit, limit::Cost lease, const
   return bucket == nullptr ? limit : limit::Limit(bucket->with_capacity(limit.capacity() - lease * leasing.gateways));
 }
 
-RedisKind::Variant variant_of(const limit::Limit& limit, SlotId id, limit::Cost lease, const Leasing& leasing) {
+RedisKind::Variant variant_of(const limit::Limit& limit, const RedisKind::KeptSlot& slot, const Leasing& leasing) {
+  const limit::Cost lease = lease_of(limit, slot.largest_cost, leasing);
   RedisKind::Variant variant{.limit = in_microseconds(without_reserve(limit, lease, leasing)),
                              .ticks = ticks_per_micro(limit),
                              .head = {},
                              .list = {},
                              .lease = lease};
   variant.form = form_of(variant.limit);
-  if (has_list(variant.form)) variant.list = list_name(id, variant.form);
+  if (has_list(variant.form)) variant.list = list_name(slot.id, variant.form);
   variant.life = life_code(life_seconds(variant.limit));
-  if (!limit.has_jitter()) append_head(id, variant.limit, 0, variant.head);
+  if (!limit.has_jitter()) append_head(slot.id, variant.limit, 0, variant.head);
   return variant;
+}
+
+// All limits of a slot that keep entries have the same algorithm.
+std::vector<std::string> lists_of(const Slot& slot, SlotId id) {
+  const limit::Limit& limit = slot.book == nullptr ? slot.variants.front() : (*slot.book)[0];
+  if (!limit.keeps_entries()) return {};
+  return {list_name(id, form_of(limit))};
 }
 
 }  // namespace
 
-RedisKind::RedisKind(const Layout& layout, const Leasing& leasing) : gateways_(leasing.gateways) {
+RedisKind::RedisKind(const Layout& layout, const Leasing& leasing)
+    : met_(std::make_unique<Memo<std::uint64_t, Variant>>()), leasing_(leasing) {
   static std::atomic<std::uint64_t> numbers{0};
   number_ = ++numbers;
   for (const Slot& slot : layout.slots) {
     const SlotId id = id_of(layout.kind + '\n' + slot.identity, slots_);
-    KeptSlot kept{.id = id, .largest_cost = slot.largest_cost, .variants = {}};
-    for (const limit::Limit& limit : slot.variants) {
-      kept.variants.push_back(variant_of(limit, id, lease_of(limit, slot.largest_cost, leasing), leasing));
-    }
+    KeptSlot kept{
+        .id = id, .largest_cost = slot.largest_cost, .variants = {}, .book = slot.book, .lists = lists_of(slot, id)};
+    for (const limit::Limit& limit : slot.variants) kept.variants.push_back(variant_of(limit, kept, leasing));
     slots_.push_back(std::move(kept));
   }
+}
+
+const RedisKind::Variant& RedisKind::met(std::uint16_t slot, std::uint32_t variant) const {
+  const KeptSlot& kept = slots_[slot];
+  return met_->get(std::uint64_t{slot} << 32 | variant,
+                   [&] { return variant_of((*kept.book)[variant], kept, leasing_); });
 }
 
 std::string list_name(SlotId id, Form form) { return fmt::format(":{:08x}{}", id, form == Form::kLog ? 'l' : 'r'); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A layout (store/account.h) as accounts in Redis have it: which name and which head each slot has. Compiled once for
-// a configuration. Thread safety: immutable.
+// a configuration, but for the limits of books (store/limit_book.h): each when it is first met.
+// Thread safety: any thread may use it.
 //
 // Where gateways may take tokens in advance ("bundles", bundles.h) a bucket keeps as many in reserve as all of them
 // together can hold: what is held now and spent later comes on top of what the bucket gives then. A window needs no
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "weir/base/memo.h"
 #include "weir/store/account.h"
 #include "weir/store/redis/slot_head.h"
 
@@ -39,20 +41,28 @@ class RedisKind : public std::enable_shared_from_this<RedisKind> {
     SlotId id = 0;
     limit::Cost largest_cost = 1;  // of one charge
     std::vector<Variant> variants;
+    const LimitBook* book = nullptr;  // then the variants are made when they are first met
+    std::vector<std::string> lists;   // what the names of its lists can have behind the account's
   };
 
   explicit RedisKind(const Layout& layout, const Leasing& leasing = {});
 
   const KeptSlot& slot(std::size_t index) const { return slots_[index]; }
   const std::vector<KeptSlot>& slots() const { return slots_; }
-  limit::Cost gateways() const { return gateways_; }
+  limit::Cost gateways() const { return leasing_.gateways; }
   // No other one in this process has it: accounts of several kinds can have one name.
   std::uint64_t number() const { return number_; }
-  const Variant& variant(const Charge& charge) const { return slots_[charge.slot].variants[charge.variant]; }
+  const Variant& variant(std::uint16_t slot, std::uint32_t variant) const {
+    return slots_[slot].book == nullptr ? slots_[slot].variants[variant] : met(slot, variant);
+  }
+  const Variant& variant(const Charge& charge) const { return variant(charge.slot, charge.variant); }
 
  private:
+  const Variant& met(std::uint16_t slot, std::uint32_t variant) const;
+
   std::vector<KeptSlot> slots_;
-  limit::Cost gateways_;
+  std::unique_ptr<Memo<std::uint64_t, Variant>> met_;  // by slot and number
+  Leasing leasing_;
   std::uint64_t number_;
 };
 

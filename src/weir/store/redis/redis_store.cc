@@ -358,8 +358,7 @@ io::Task<bool> RedisStore::reset(Account account) {
   made_room(account.name);
   std::vector<std::string> names{std::string(account.name)};
   for (const auto& slot : account.kind.slots()) {
-    // All variants of a slot have the same algorithm.
-    if (const std::string& list = slot.variants.front().list; !list.empty()) names.push_back(names.front() + list);
+    for (const std::string& list : slot.lists) names.push_back(names.front() + list);
   }
   redis::Command command(1 + names.size());
   command.add("DEL");

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of the policies, in this process: found by a keyed fingerprint, in shards with one lock each. Entries
+// age, each at a slightly different pace, so that what came together is not looked up again together. An entry that
+// has expired stays, since it is better than nothing when the database is away; room is made when the bound is
+// reached: of those that were not asked for since the hand came by, the next one goes.
+// Thread safety: any thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "weir/base/fingerprint.h"
+#include "weir/lookup/known.h"
+
+namespace weir::lookup {
+
+class Cache {
+ public:
+  // `most`: weight of all entries; one weighs 1, and 1 more for each of its rows.
+  Cache(std::size_t most, const Lifetimes& lifetimes);
+
+  Found find(const partners::Subject& subject, Instant now);
+  // The database has said this just now. What was known already and is equal stays the same object. `revision`: of
+  // the database when it said so, `age`: how long ago that was. False: the subject has changed since (see expire), or
+  // it is too old, so it must be looked up again.
+  bool put(const partners::Subject& subject, partners::Record record, std::int64_t revision, Instant now,
+           nanoseconds age = {});
+  // As put, for what was known to an earlier process: it has expired already.
+  void restore(const partners::Subject& subject, partners::Record record, std::int64_t revision);
+  // Puts another form of the same knowledge in its place, unless that has changed meanwhile.
+  void replace(const partners::Subject& subject, const KnownPtr& before, KnownPtr after);
+  // The subject has changed with this revision: what is older has expired, and is not taken from anybody any more.
+  // True when it is known here.
+  bool expire(const partners::Subject& subject, std::int64_t revision);
+  // The lowest revision that what others know of this subject must have.
+  std::int64_t least_revision(const partners::Subject& subject);
+
+  // Calls `visit` for everything that is known and not absent, shard by shard, with the shard's lock held.
+  using Visit = std::function<void(const partners::Subject&, const partners::Record&, std::int64_t revision)>;
+  void each(const Visit& visit) const;
+
+  std::size_t size() const { return size_.load(std::memory_order_relaxed); }
+  std::uint64_t evictions() const { return evictions_.load(std::memory_order_relaxed); }
+  // Grows with every entry that becomes another.
+  std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::size_t kShards = 64;
+
+  struct Entry {
+    partners::Subject subject;
+    KnownPtr known;
+    Instant due{};
+    Instant expires{};
+    std::int64_t revision = 0;
+    std::int64_t least_revision = 0;
+    std::uint32_t weight = 1;
+    bool asked_for = true;
+  };
+  struct LowWord {
+    std::size_t operator()(const Fingerprint& print) const { return print.low; }
+  };
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    std::unordered_map<Fingerprint, Entry, LowWord> entries;
+    std::vector<Fingerprint> ring;  // of the entries, where the hand goes round
+    std::size_t hand = 0;
+    std::size_t weight = 0;
+  };
+
+  Fingerprint print_of(const partners::Subject& subject) const;
+  Shard& shard_of(const Fingerprint& print) const { return shards_[print.high % kShards]; }
+  Entry& entry_of(Shard& shard, const Fingerprint& print, const partners::Subject& subject);
+  void set(Shard& shard, Entry& entry, partners::Record record);
+  void believe(Entry& entry, const Fingerprint& print, Instant since) const;
+  void make_room(Shard& shard);
+
+  const std::size_t most_;  // of a shard
+  const Lifetimes lifetimes_;
+  const FingerprintKey key_ = FingerprintKey::random();
+  mutable std::array<Shard, kShards> shards_;
+  std::atomic<std::size_t> size_{0};
+  std::atomic<std::uint64_t> evictions_{0};
+  std::atomic<std::uint64_t> changes_{0};
+};
+
+}  // namespace weir::lookup

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/lookup/directory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "weir/base/log.h"
+#include "weir/lookup/snapshot.h"
+
+namespace weir::lookup {
+
+Directory::Directory(const Clock& clock, Settings settings, Open open, const OpenShared& open_shared)
+    : clock_(clock),
+      settings_(std::move(settings)),
+      cache_(settings_.most, settings_.lifetimes),
+      snapshot_at_(clock.now()) {
+  load_snapshot();
+  shared_ = open_shared([this] { watcher_->look_now(); });
+  reader_ = std::make_unique<Reader>(
+      clock, settings_.readers,
+      Reader::Owner{.open = open,
+                    .read = [this](const auto& subjects, auto reading) { take_in(subjects, std::move(reading)); },
+                    .changed =
+                        [this](bool up, const std::string& why) {
+                          up_ = up;
+                          up ? log_info("policies: the database answers again")
+                             : log_error("policies: the database cannot be read: {}; what is known holds", why);
+                        }});
+  watcher_ = std::make_unique<Watcher>(settings_.poll,
+                                       Watcher::Owner{.open = std::move(open),
+                                                      .changed = [this](auto changes) { take_changes(changes); },
+                                                      .looked = [this] { keep_snapshot(false); }});
+  if (shared_) shared_->start();
+}
+
+// Whoever is told something must be there longer than whoever tells it.
+Directory::~Directory() {
+  if (shared_) shared_->stop();
+  watcher_.reset();
+  reader_.reset();
+  keep_snapshot(true);
+}
+
+Found Directory::find(const partners::Subject& subject, Instant now) {
+  Found found = cache_.find(subject, now);
+  if (found.freshness == Freshness::kDue) want(subject, [](bool) {});
+  return found;
+}
+
+void Directory::want(const partners::Subject& subject, Done done) {
+  {
+    const std::lock_guard lock(flights_mutex_);
+    const auto [flight, is_new] = flights_.try_emplace(subject);
+    flight->second.push_back(std::move(done));
+    if (!is_new) return;
+  }
+  look_up(subject);
+}
+
+void Directory::look_up(const partners::Subject& subject) {
+  const auto read = [this, subject] { reader_->want(subject, [this, subject](bool done) { land(subject, done); }); };
+  if (shared_ == nullptr) return read();
+  shared_->get(subject, [this, subject, read](std::optional<Said> value) {
+    if (!value || !take_shared(subject, *std::move(value))) return read();
+    shared_hits_.fetch_add(1, std::memory_order_relaxed);
+    land(subject, true);
+  });
+}
+
+// It is believed for as long as whoever has read it believes it.
+bool Directory::take_shared(const partners::Subject& subject, Said said) {
+  const nanoseconds age = std::max(clock_.wall() - said.at, nanoseconds(0));
+  return cache_.put(subject, std::move(said.record), said.revision, clock_.now(), age);
+}
+
+void Directory::land(const partners::Subject& subject, bool read) {
+  std::vector<Done> waiting;
+  {
+    const std::lock_guard lock(flights_mutex_);
+    waiting = std::move(flights_.extract(subject).mapped());
+  }
+  for (const Done& done : waiting) done(read);
+}
+
+void Directory::take_in(const std::vector<partners::Subject>& subjects, partners::Reading reading) {
+  for (const partners::Fault& fault : reading.faults) log_warn("policies: {}; it is left out", to_text(fault));
+  const Instant now = clock_.now();
+  const WallTime wall = clock_.wall();
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    if (shared_) shared_->put(subjects[i], {reading.records[i], reading.revision, wall});
+    cache_.put(subjects[i], std::move(reading.records[i]), reading.revision, now);
+  }
+}
+
+void Directory::take_changes(std::span<const partners::Change> changes) {
+  std::map<partners::Subject, std::int64_t> newest;
+  for (const partners::Change& change : changes) newest[change.subject] = change.revision;
+  for (const auto& [subject, revision] : newest) {
+    if (cache_.expire(subject, revision)) want(subject, [](bool) {});
+  }
+}
+
+void Directory::keep_snapshot(bool now) {
+  if (settings_.snapshot.empty()) return;
+  const bool due = now || clock_.now() - snapshot_at_ >= settings_.snapshot_every;
+  if (!due || cache_.changes() == snapshot_changes_) return;
+  snapshot_changes_ = cache_.changes();
+  snapshot_at_ = clock_.now();
+  const auto written = write_snapshot(settings_.snapshot, cache_);
+  if (!written) log_warn("policies: {}", written.error().message);
+}
+
+void Directory::load_snapshot() {
+  if (settings_.snapshot.empty()) return;
+  const auto read = read_snapshot(settings_.snapshot, cache_);
+  if (!read) return log_warn("policies: {}", read.error().message);
+  if (*read > 0) log_info("policies: {} records of {}, until the database answers", *read, settings_.snapshot);
+  snapshot_changes_ = cache_.changes();
+}
+
+Directory::Stats Directory::stats() const {
+  return {.shared_hits = shared_hits_.load(std::memory_order_relaxed),
+          .queries = reader_->queries(),
+          .failures = reader_->failures(),
+          .entries = cache_.size(),
+          .evictions = cache_.evictions(),
+          .revision = watcher_->revision(),
+          .up = up_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace weir::lookup

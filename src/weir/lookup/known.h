@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A record of the policies as it is known here, and how long that is believed.
+// Thread safety: immutable, shared.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "weir/base/clock.h"
+#include "weir/partners/records.h"
+#include "weir/policy/row_table.h"
+
+namespace weir::lookup {
+
+struct Known {
+  partners::Record record;         // absent is something that is known, too
+  std::uint64_t compiled_for = 0;  // the generation whose rules `rows` is for; 0: none yet
+  policy::RowTable rows;
+
+  bool absent() const { return std::holds_alternative<std::monostate>(record); }
+};
+
+using KnownPtr = std::shared_ptr<const Known>;
+
+// How long what is known is believed.
+struct Lifetimes {
+  nanoseconds present = std::chrono::seconds(60);
+  nanoseconds absent = std::chrono::seconds(10);
+};
+
+enum class Freshness : std::uint8_t {
+  kUnknown,  // never heard of, or forgotten
+  kFresh,
+  kDue,      // holds, but is soon to be looked up again, in the background
+  kExpired,  // holds only if the look-up fails
+};
+
+struct Found {
+  KnownPtr known;  // null: kUnknown
+  Freshness freshness = Freshness::kUnknown;
+};
+
+}  // namespace weir::lookup

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads records out of the database on threads of its own, each with its own connection: whatever is wanted when a
+// thread comes free is read together, in one query per kind. After a failure nothing is tried for a moment, so that a
+// database that is away costs nobody any waiting.
+// Thread safety: any thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "weir/base/clock.h"
+#include "weir/partners/source.h"
+
+namespace weir::lookup {
+
+class Reader {
+ public:
+  static constexpr std::size_t kMostTogether = 256;
+  static constexpr nanoseconds kRestAfterFailure = std::chrono::milliseconds(500);
+
+  struct Owner {
+    // A thread's own connection.
+    std::function<std::unique_ptr<partners::Source>()> open;
+    // What was read; called by the thread that read it.
+    std::function<void(const std::vector<partners::Subject>&, partners::Reading)> read;
+    // Whether the database answers, when that changes.
+    std::function<void(bool up, const std::string& why)> changed;
+  };
+  // Called once, on any thread, after Owner::read: false when it could not be read.
+  using Done = std::function<void(bool read)>;
+
+  Reader(const Clock& clock, std::size_t threads, Owner owner);
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  void want(const partners::Subject& subject, Done done);
+
+  std::uint64_t queries() const { return queries_.load(std::memory_order_relaxed); }
+  std::uint64_t failures() const { return failures_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Wanted {
+    partners::Subject subject;
+    Done done;
+  };
+
+  void run();
+  std::vector<Wanted> take();
+  bool read(partners::Source& source, const std::vector<Wanted>& wanted);
+  void note(const Result<void>& outcome);
+  bool resting() const;
+
+  const Clock& clock_;
+  const Owner owner_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Wanted> queue_;
+  bool stopping_ = false;
+  bool up_ = true;  // under mutex_
+  std::atomic<Instant::rep> rests_until_{0};
+  std::atomic<std::uint64_t> queries_{0};
+  std::atomic<std::uint64_t> failures_{0};
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace weir::lookup

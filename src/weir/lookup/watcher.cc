@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/lookup/watcher.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::lookup {
+
+Watcher::Watcher(nanoseconds every, Owner owner)
+    : every_(every), owner_(std::move(owner)), thread_([this] { run(); }) {}
+
+Watcher::~Watcher() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Watcher::look_now() {
+  {
+    const std::lock_guard lock(mutex_);
+    told_ = true;
+  }
+  wake_.notify_one();
+}
+
+void Watcher::run() {
+  const std::unique_ptr<partners::Source> source = owner_.open();
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    told_ = false;
+    lock.unlock();
+    if (!look(*source)) failures_.fetch_add(1, std::memory_order_relaxed);
+    owner_.looked();
+    lock.lock();
+    wake_.wait_for(lock, every_, [this] { return stopping_ || told_; });
+  }
+}
+
+bool Watcher::look(partners::Source& source) {
+  if (revision() < 0 && !begin(source)) return false;
+  for (;;) {
+    const auto changes = source.changes_after(revision(), kMostTogether);
+    if (!changes) return false;
+    if (changes->empty()) return true;
+    owner_.changed(*changes);
+    revision_.store(changes->back().revision, std::memory_order_relaxed);
+  }
+}
+
+// Values that other gateways have read may be older than this process, so the last changes count as new.
+bool Watcher::begin(partners::Source& source) {
+  const auto newest = source.revision();
+  if (!newest) return false;
+  revision_.store(std::max<std::int64_t>(*newest - std::int64_t{kMostTogether}, 0), std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace weir::lookup
