@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "weir/config/http_types.h"
 #include "weir/config/language.h"
 
 #include <unordered_map>
