@@ -30,7 +30,7 @@ Parsed<SqlUrl> parse_sqlite(std::string_view text) {
 // `/name`.
 Parsed<std::string> parse_database(std::string_view tail) {
   if (tail.size() < 2 || tail[0] != '/')
-    return fault("the name of the database is missing after the server", "/weir");
+    return fault("the name of the database is missing after the server", "after the port comes /database");
   auto name = percent_decoded(tail.substr(1), "the name of a database");
   if (!name) return name;
   const bool plain = tail.substr(1).find_first_of("/?#") == tail.npos && name->find('\0') == name->npos;

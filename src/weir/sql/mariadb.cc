@@ -38,8 +38,9 @@ ErrorKind kind_of(unsigned code) {
     case ER_LOCK_DEADLOCK:
     case ER_STATEMENT_TIMEOUT:
     case ER_OPTION_PREVENTS_STATEMENT:  // read-only: a replica, until it has taken over
-    case ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION:
     case ER_CHECKREAD:
+    case ER_QUERY_INTERRUPTED:
+    case CR_NEW_STMT_METADATA:  // a table has got other columns meanwhile
       return ErrorKind::kBusy;
     case ER_DUP_ENTRY:
     case ER_NO_REFERENCED_ROW:
@@ -55,7 +56,6 @@ ErrorKind kind_of(unsigned code) {
     case ER_SERVER_SHUTDOWN:
     case ER_NORMAL_SHUTDOWN:
     case ER_CONNECTION_KILLED:
-    case ER_QUERY_INTERRUPTED:
     case ER_NET_READ_ERROR:
     case ER_NET_READ_INTERRUPTED:
     case ER_NET_ERROR_ON_WRITE:
@@ -86,8 +86,8 @@ class MariaDb final : public Connection {
     if (!prepared) return std::unexpected(std::move(prepared.error()));
     auto answer = run(*prepared, values);
     mysql_stmt_free_result(*prepared);
-    // A table that has changed since makes statements worthless.
-    if (!answer && answer.error().kind == ErrorKind::kInvalid) statements_.forget(statement);
+    // A table that has changed since makes a prepared statement worthless.
+    if (!answer && !lost_) statements_.forget(statement);
     return answer;
   }
 
@@ -179,7 +179,7 @@ void set_options(MYSQL* server, const Settings& settings) {
 std::string session_settings(const Settings& settings) {
   return fmt::format(
       "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO', "
-      "SESSION tx_isolation = 'REPEATABLE-READ', SESSION innodb_lock_wait_timeout = {0}, "
+      "SESSION innodb_lock_wait_timeout = {0}, "
       "SESSION lock_wait_timeout = {0}, SESSION autocommit = 1",
       seconds_of(settings.timeout));
 }
@@ -197,7 +197,10 @@ Result<std::unique_ptr<Connection>> open_mariadb(const Settings& settings) {
     return std::unexpected(Error{kind_of(mysql_errno(server.get())), mysql_error(server.get())});
   }
   auto connection = std::make_unique<MariaDb>(std::move(server));
-  if (auto done = connection->execute(session_settings(settings)); !done) return std::unexpected(done.error());
+  for (const std::string& setting :
+       {session_settings(settings), std::string("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")}) {
+    if (auto done = connection->execute(setting); !done) return std::unexpected(done.error());
+  }
   return connection;
 }
 

@@ -29,7 +29,7 @@ using Row = std::vector<Value>;
 // What a statement did.
 struct Answer {
   std::vector<Row> rows;
-  std::int64_t affected = 0;  // rows inserted, updated or deleted; an update that changes nothing counts none or all
+  std::int64_t affected = 0;  // rows inserted, deleted, or found by an update
 
   bool operator==(const Answer&) const = default;
 };
