@@ -180,8 +180,8 @@ std::expected<Row, Faults> row_from_json(RowKind kind, const Json& object, const
 Json to_json(const Change& change) {
   Json object = Json::object();
   object["revision"] = change.revision;
-  object["at"] = time_text(change.at);
-  object["by"] = change.by;
+  object["changed_at"] = time_text(change.at);
+  object["changed_by"] = change.by;
   object["action"] = word(change.action);
   object["kind"] = word(change.kind);
   object["name"] = change.name;
