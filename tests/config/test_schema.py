@@ -146,7 +146,7 @@ BAD = {
     "no listeners": "upstreams: {u: {url: 'http://a:1'}}\nservices: {S: {upstream: u}}\n",
     "unknown key": SMALLEST + "limit: []\n",
     "unknown key deep": SMALLEST + "responses: {refusal: {text: x}}\n",
-    "key of a later version": SMALLEST + "policies: {}\n",
+    "key of a later version": SMALLEST + "service: {}\n",
     "algorithm": SMALLEST + "limits: [{name: a, per: [service], rate: 1/s, algorithm: gcra}]\n",
     "neither rate nor max": SMALLEST + "limits: [{name: a, per: [service]}]\n",
     "rate and max": SMALLEST + "limits: [{name: a, per: [service], rate: 1/s, max: 5, algorithm: concurrency}]\n",

@@ -258,6 +258,47 @@ struct Redis {
   bool operator==(const Redis&) const = default;
 };
 
+// A database: `sqlite:path` or `mysql://user:password@name:port/database`.
+struct SqlUrl {
+  std::string text;      // without user and password: it goes to logs
+  std::string path;      // of sqlite, taken from the file's folder; empty: a server
+  Endpoint server;       // of mysql, which is MariaDB's protocol too
+  std::string user;      // percent-decoded
+  std::string password;  // percent-decoded; may be empty
+  std::string database;  // percent-decoded; not empty
+
+  bool operator==(const SqlUrl&) const = default;
+};
+
+// Key `policies`: what is kept about partners in a database, and changes while the gateway runs.
+struct Policies {
+  struct Sql {
+    SqlUrl url;
+    std::string ca;                                 // a readable file; empty: no TLS is asked for
+    bool verify = true;                             // with `ca`: the certificate must name the server
+    nanoseconds timeout = std::chrono::seconds(2);  // to connect, and of each statement
+    std::uint32_t connections = 2;                  // of one gateway
+
+    bool operator==(const Sql&) const = default;
+  };
+  struct Cache {
+    nanoseconds ttl = std::chrono::seconds(60);
+    nanoseconds absent_ttl = std::chrono::seconds(10);  // of names that have no row; at most `ttl`
+    bool redis = true;                                  // has a meaning with store.redis only
+    std::uint64_t max = 1'000'000;                      // records in memory
+    std::string snapshot;                               // a file, taken from the file's folder; empty: none
+
+    bool operator==(const Cache&) const = default;
+  };
+
+  Sql sql;
+  Cache cache;
+  nanoseconds budget = std::chrono::milliseconds(20);  // of one look-up on the way of a request
+  nanoseconds poll = std::chrono::seconds(1);          // how often the database is asked for changes
+
+  bool operator==(const Policies&) const = default;
+};
+
 enum class RateLimitFields { kStructured, kLegacy, kOff };
 enum class ResetFormat { kEpoch, kDelta };
 enum class Merge { kTighten, kReplace, kKeep, kOff };
@@ -314,6 +355,7 @@ struct Config {
   MemoryStore store;
   std::optional<Redis> redis;  // absent: counted in memory only
   std::uint32_t gateways = 1;
+  std::optional<Policies> policies;  // absent: everything about partners is in this file
   Responses responses;
   Log log;
   Http http;

@@ -38,6 +38,9 @@ Type<std::optional<Redis>> redis_store();
 // Reports what only a shared store would make act. Requires: store and limits were read.
 void warn_of_what_cannot_act(Reader& reader, const Fields& fields, Config& config);
 
+// language/policies.cc
+Type<std::optional<Policies>> policies_section();
+
 // The whole file.
 Type<Config> language();
 

@@ -2,10 +2,10 @@
 #include "weir/config/network_types.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "weir/config/scalars.h"
+#include "weir/config/url.h"
 
 namespace weir::config {
 namespace {
@@ -16,26 +16,6 @@ constexpr std::string_view kRedis = "redis://";
 constexpr std::string_view kRediss = "rediss://";
 constexpr std::string_view kUnixWithUser = "unix://";
 constexpr std::size_t kLongestUnixPath = 107;  // sockaddr_un, unix(7)
-
-struct HostPort {
-  std::string_view host;  // without brackets
-  std::optional<std::string_view> port;
-  bool bracketed = false;
-};
-
-// `host`, `host:port`, `[v6]`, `[v6]:port`; a bare IPv6 address is not told apart and fails later.
-std::optional<HostPort> split_host_port(std::string_view text) {
-  if (!text.starts_with('[')) {
-    const std::size_t colon = text.rfind(':');
-    if (colon == text.npos) return HostPort{text, std::nullopt};
-    return HostPort{text.substr(0, colon), text.substr(colon + 1)};
-  }
-  const std::size_t close = text.find(']');
-  if (close == text.npos) return std::nullopt;
-  const std::string_view rest = text.substr(close + 1);
-  if (!rest.empty() && rest[0] != ':') return std::nullopt;
-  return HostPort{text.substr(1, close - 1), rest.empty() ? std::nullopt : std::optional(rest.substr(1)), true};
-}
 
 Parsed<Endpoint> parse_unix(std::string_view text) {
   const std::string_view path = text.substr(kUnix.size());
@@ -48,103 +28,16 @@ Parsed<Endpoint> parse_unix(std::string_view text) {
   return Endpoint{.text = std::string(text), .host = {}, .port = 0, .unix_path = std::string(path)};
 }
 
-bool is_v6(std::string_view host) { return host.find(':') != host.npos; }
-
 std::string listen_suggestion(const HostPort& parts) {
   if (parts.host == "localhost") return fmt::format("did you mean '127.0.0.1:{}'?", *parts.port);
   if (parts.host.empty() || parts.host == "*") return fmt::format("did you mean '0.0.0.0:{}'?", *parts.port);
   return {};
 }
 
-// Labels of letters, digits, '-' and '_', RFC 1123 section 2.1 (names with '_' exist behind gateways).
-bool is_host_name(std::string_view host) {
-  if (host.empty() || host.size() > 253 || host.front() == '.' || host.find("..") != host.npos) return false;
-  return std::ranges::all_of(host, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.';
-  });
-}
-
-// `300.1.1.1` and `10.1` are addresses that somebody mistyped, not names: no top-level domain is numeric.
-bool is_mistyped_address(std::string_view host) {
-  if (host.ends_with('.')) host.remove_suffix(1);
-  const std::string_view last = host.substr(host.rfind('.') + 1);
-  return last.find_first_not_of("0123456789") == last.npos && !IpAddress::parse(host);
-}
-
-struct UrlForm {
-  std::uint64_t default_port;
-  std::string_view description;
-};
 constexpr UrlForm kUpstreamForm{80, "an upstream is http://name:port or unix:/path"};
 constexpr UrlForm kRedisForm{6379, "a Redis server is redis://name:port or unix:/path"};
 
-// `name:port` of the URL `text`.
-Parsed<Endpoint> parse_authority(std::string_view text, std::string_view authority, const UrlForm& form) {
-  const auto parts = split_host_port(authority);
-  const auto port = !parts        ? std::nullopt
-                    : parts->port ? parse_digits(*parts->port, 65535)
-                                  : std::optional(form.default_port);
-  const bool is_host = parts && (parts->bracketed ? is_v6(parts->host) && IpAddress::parse(parts->host).has_value()
-                                                  : is_host_name(parts->host) && !is_mistyped_address(parts->host));
-  if (!is_host) return fault(fmt::format("'{}' has no valid host; {}", text, form.description));
-  if (!port || *port == 0) return fault(fmt::format("'{}' has no valid port; ports are 1 to 65535", text));
-  return Endpoint{.text = std::string(text),
-                  .host = std::string(parts->host),
-                  .port = static_cast<std::uint16_t>(*port),
-                  .unix_path = {}};
-}
-
-// What follows the scheme of a Redis URL.
-struct RedisParts {
-  std::string user;
-  std::string password;
-  std::string_view server;
-  std::string_view tail;  // from the first '/' on
-};
-
-// RFC 3986 section 2.1.
-Parsed<std::string> percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '%') {
-      decoded += text[at];
-      continue;
-    }
-    const char* digits = text.data() + at + 1;
-    unsigned byte = 0;
-    if (at + 2 >= text.size() || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) {
-      return fault("'%' in a user or password needs two hexadecimal digits after it; '%' itself is written %25");
-    }
-    decoded += static_cast<char>(byte);
-    at += 2;
-  }
-  return decoded;
-}
-
-Parsed<RedisParts> split_redis_url(std::string_view rest) {
-  const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
-  RedisParts parts{.user = {}, .password = {}, .server = authority, .tail = rest.substr(authority.size())};
-  const std::size_t at = authority.find('@');
-  if (rest.rfind('@') != at) {
-    return fault("'@', '/', '?' and '#' in a user or password are written %40, %2F, %3F and %23");
-  }
-  if (at == authority.npos) return parts;
-  const std::size_t colon = authority.find(':');
-  if (colon >= at || colon + 1 == at) {
-    return fault("what stands before '@' is user:password, or :password for the default user");
-  }
-  auto user = percent_decoded(authority.substr(0, colon));
-  if (!user) return std::unexpected(user.error());
-  auto password = percent_decoded(authority.substr(colon + 1, at - colon - 1));
-  if (!password) return std::unexpected(password.error());
-  parts.user = *std::move(user);
-  parts.password = *std::move(password);
-  parts.server = authority.substr(at + 1);
-  return parts;
-}
-
-RedisUrl redis_url_of(RedisParts&& parts, Endpoint&& server) {
+RedisUrl redis_url_of(UrlParts&& parts, Endpoint&& server) {
   return {.server = std::move(server),
           .tls = false,
           .user = std::move(parts.user),
@@ -153,10 +46,10 @@ RedisUrl redis_url_of(RedisParts&& parts, Endpoint&& server) {
 }
 
 Parsed<RedisUrl> parse_redis_socket(std::string_view text) {
-  RedisParts parts;
+  UrlParts parts;
   std::string path(text);
   if (text.starts_with(kUnixWithUser)) {
-    auto split = split_redis_url(text.substr(kUnixWithUser.size()));
+    auto split = split_url(text.substr(kUnixWithUser.size()));
     if (!split) return std::unexpected(split.error());
     parts = *std::move(split);
     if (!parts.server.empty()) {
@@ -237,7 +130,7 @@ Parsed<RedisUrl> parse_redis_url(std::string_view text) {
   const bool tls = text.starts_with(kRediss);
   const std::string_view scheme = tls ? kRediss : kRedis;
   if (!text.starts_with(scheme)) return not_a_redis_url(text);
-  auto parts = split_redis_url(text.substr(scheme.size()));
+  auto parts = split_url(text.substr(scheme.size()));
   if (!parts) return std::unexpected(parts.error());
   const std::string shown = fmt::format("{}{}{}", scheme, parts->server, parts->tail);
   auto server = parse_authority(shown, parts->server, kRedisForm);

@@ -62,7 +62,6 @@ TEST(SchemaTest, DefaultsAreThoseOfTheReader) {
 }
 
 TEST(SchemaTest, OnlyWhatThisVersionActsOnIsListed) {
-  EXPECT_FALSE(schema()["properties"].contains("policies"));
   EXPECT_FALSE(schema()["properties"].contains("service"));
   EXPECT_EQ(schema()["properties"]["callers"]["items"]["oneOf"].size(), 2u);
 }

@@ -138,13 +138,14 @@ Type<Config> language() {
       .key("bypass", &Config::bypass, bypass_section(), "Requests that are not limited at all.")
       .key("limits", &Config::limits, limits_section(), "What is counted, per whom, and how much of it is allowed.")
       .group("store", store_section())
+      .key("policies", &Config::policies, policies_section(),
+           "Plans, partners, keys and limits that change while the gateway runs. Default: none.")
       .key("responses", &Config::responses, responses_section(), "What clients are told.")
       .key("log", &Config::log, log_section(), "Logs.")
       .key("http", &Config::http, http_section(), "Bounds of HTTP/1.1 on the side of the clients.")
       .key("shutdown", &Config::shutdown, shutdown_section(), "How the process ends after SIGTERM.")
       .key("workers", &Config::workers, word_or<std::uint32_t>("auto", 0, number<std::uint32_t>(1, 1024)),
            "Event loops; `auto`: one per available core.")
-      .later("policies", "limits and keys that change at run time")
       .later("service", "the decision for other gateways")
       .check(check_addresses)
       .check(check_proxy_protocol)

@@ -22,9 +22,13 @@
 #include <utility>
 #include <vector>
 
-#include "weir/redis/testing/process.h"
+#include "weir/base/testing/process.h"
 
 namespace weir::redis::testing {
+
+using weir::testing::eventually;
+using weir::testing::FreePort;
+using weir::testing::Process;
 
 class RedisServer {
  public:

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace weir::redis::testing {
+namespace weir::testing {
 
 // Asks `holds` again and again for some 30 seconds. Throws when it never held.
 template <class Condition>
@@ -120,4 +120,4 @@ class Process {
   bool stopped_ = false;
 };
 
-}  // namespace weir::redis::testing
+}  // namespace weir::testing

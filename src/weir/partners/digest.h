@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// API keys and their digests. Thread safe.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "weir/partners/records.h"
+
+namespace weir::partners {
+
+KeyDigest digest_of(std::string_view clear_key);
+
+// 64 hexadecimal digits, lower case.
+std::string hex(const KeyDigest& digest);
+// Either case. Absent: malformed.
+std::optional<KeyDigest> parse_hex(std::string_view text);
+
+// From the operating system's random source: "weir_" and 43 characters (256 bits, base64url).
+std::string random_key();
+// The same for names of keys: "key_" and 12 characters.
+std::string random_key_id();
+// 32 hexadecimal digits.
+std::string random_id();
+
+}  // namespace weir::partners
