@@ -146,6 +146,18 @@ IpAddress IpAddress::from(const sockaddr& address) {
   return result;
 }
 
+IpAddress IpAddress::from_bytes(std::string_view bytes) {
+  IpAddress result;
+  if (bytes.size() == result.bytes_.size()) {
+    std::memcpy(result.bytes_.data(), bytes.data(), bytes.size());
+    result.bytes_ = mapped(result.bytes_);
+  } else {
+    result.bytes_ = kMappedPrefix;
+    std::memcpy(result.bytes_.data() + kPrefixBytes, bytes.data(), result.bytes_.size() - kPrefixBytes);
+  }
+  return result;
+}
+
 bool IpAddress::is_v4() const { return starts_with(bytes_, kMappedPrefix); }
 
 IpAddress IpAddress::grouped(int bits) const {

@@ -24,6 +24,8 @@ class IpAddress {
   static std::optional<IpAddress> parse_with_port(std::string_view text);
   // Requires: AF_INET or AF_INET6.
   static IpAddress from(const sockaddr& address);
+  // 4 bytes of an IPv4 address or 16 of IPv6, in network order. Requires: one of the two.
+  static IpAddress from_bytes(std::string_view bytes);
 
   bool is_v4() const;
   // IPv6 cut to its first `bits`; IPv4 as it is.

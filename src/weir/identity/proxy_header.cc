@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/identity/proxy_header.h"
 
-#include <netinet/in.h>
-
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 
 namespace weir::identity {
 namespace {
@@ -58,20 +56,6 @@ ProxyHeader parse_text(std::string_view bytes) {
 
 std::uint8_t byte_at(std::string_view bytes, std::size_t at) { return static_cast<std::uint8_t>(bytes[at]); }
 
-IpAddress v4_address(std::string_view bytes) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  std::memcpy(&address.sin_addr, bytes.data(), sizeof address.sin_addr);
-  return IpAddress::from(reinterpret_cast<const sockaddr&>(address));
-}
-
-IpAddress v6_address(std::string_view bytes) {
-  sockaddr_in6 address{};
-  address.sin6_family = AF_INET6;
-  std::memcpy(&address.sin6_addr, bytes.data(), sizeof address.sin6_addr);
-  return IpAddress::from(reinterpret_cast<const sockaddr&>(address));
-}
-
 // What the addresses of a family take at least.
 constexpr std::array<std::size_t, 4> kAddressBytes{0, 12, 36, 216};
 
@@ -88,8 +72,8 @@ ProxyHeader parse_binary(std::string_view bytes) {
   const bool is_proxied = command == 1 && family != 0 && transport != 0;
   if (is_proxied && length < kAddressBytes[family]) return kWrong;
   if (bytes.size() < header.size) return {};
-  if (is_proxied && family == 1) header.source = v4_address(bytes.substr(kBinaryHead));
-  if (is_proxied && family == 2) header.source = v6_address(bytes.substr(kBinaryHead));
+  if (is_proxied && family == 1) header.source = IpAddress::from_bytes(bytes.substr(kBinaryHead, 4));
+  if (is_proxied && family == 2) header.source = IpAddress::from_bytes(bytes.substr(kBinaryHead, 16));
   return header;
 }
 

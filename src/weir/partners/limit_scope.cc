@@ -6,38 +6,42 @@
 namespace weir::partners {
 namespace {
 
-// Configurations that cannot say so yet take rows for every limit.
-template <class Limit>
-bool says_policies(const Limit& limit) {
-  if constexpr (requires { limit.from_policies; }) {
-    return limit.from_policies;
-  } else {
-    return true;
-  }
-}
-
 std::int64_t usual_cost(const config::Cost& cost) {
   if (const auto* fixed = std::get_if<std::int64_t>(&cost)) return *fixed;
   if (const auto* header = std::get_if<config::HeaderCost>(&cost)) return header->fallback;
   return std::get<config::ResponseCost>(cost).reserve;
 }
 
-bool is_service(const config::PerAttribute& per) {
-  return per.source == config::PerAttribute::Source::kAttribute && per.name == "service";
+bool is_per(const config::Limit& limit, const char* attribute) {
+  return std::ranges::find(limit.per, config::PerAttribute{config::PerAttribute::Source::kAttribute, attribute}) !=
+         limit.per.end();
+}
+
+std::vector<std::string> endpoints_of(const config::Config& config, const config::Limit& limit) {
+  std::vector<std::string> endpoints;
+  const auto add = [&](const config::Limit& one) {
+    for (const config::EndpointPattern& pattern : one.match) endpoints.push_back(pattern.text);
+  };
+  if (!limit.match.empty() || !is_per(limit, "endpoint")) {
+    add(limit);
+  } else {
+    for (const config::Limit& one : config.limits) add(one);
+  }
+  return endpoints;
 }
 
 LimitScope scope_of(const config::Config& config, const config::Limit& limit) {
   LimitScope scope;
   scope.name = limit.name;
-  scope.from_policies = says_policies(limit);
+  scope.from_policies = limit.from_policies;
   scope.algorithm = limit.algorithm;
   scope.queue = limit.queue;
-  scope.per_service = std::ranges::any_of(limit.per, is_service);
+  scope.per_service = is_per(limit, "service");
   for (std::size_t i = 0; i < config.services.size(); ++i) {
     const bool acts = limit.services.empty() || std::ranges::find(limit.services, i) != limit.services.end();
     if (acts) scope.services.push_back(config.services[i].name);
   }
-  for (const config::EndpointPattern& pattern : limit.match) scope.endpoints.push_back(pattern.text);
+  scope.endpoints = endpoints_of(config, limit);
   scope.cost = usual_cost(limit.cost);
   return scope;
 }

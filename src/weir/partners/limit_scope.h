@@ -20,7 +20,8 @@ struct LimitScope {
   std::int64_t queue = 0;              // of leaky_bucket
   bool per_service = false;            // `per` names the service
   std::vector<std::string> services;   // on which it acts
-  std::vector<std::string> endpoints;  // the patterns of `match`, as written; empty: every request
+  std::vector<std::string> endpoints;  // that it tells apart: the patterns of `match`, or where `per` names the
+                                       // endpoint without `match`, those of all limits
   std::int64_t cost = 1;               // of a request that says nothing
 
   bool operator==(const LimitScope&) const = default;

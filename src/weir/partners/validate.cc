@@ -161,10 +161,7 @@ void check_algorithm(Findings& findings, const LimitRow& row, const LimitScope& 
 }
 
 void check_service(Findings& findings, const LimitRow& row, const LimitScope& scope, const Scopes& scopes) {
-  if (row.service.empty()) {
-    if (scope.per_service) findings.add("service", "is missing: the limit counts per service");
-    return;
-  }
+  if (row.service.empty()) return;  // each of them
   if (!scope.per_service) {
     findings.add("service", "has no meaning: the limit does not count per service");
   } else if (std::ranges::find(scopes.services, row.service) == scopes.services.end()) {

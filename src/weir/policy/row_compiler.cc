@@ -8,26 +8,25 @@
 #include <optional>
 
 #include "weir/config/rate.h"
+#include "weir/partners/row.h"
+#include "weir/partners/validate.h"
 
 namespace weir::policy {
 namespace {
 
-using partners::Fault;
 using partners::LimitRow;
 
-std::optional<route::ServiceIndex> service_of(const config::Config& config, const std::string& name) {
+// The names are known: the row has been found without fault.
+route::ServiceIndex service_of(const config::Config& config, const std::string& name) {
   if (name.empty()) return RowTable::kEvery;
   const auto found = std::ranges::find(config.services, name, &config::Service::name);
-  if (found == config.services.end()) return std::nullopt;
   return static_cast<route::ServiceIndex>(found - config.services.begin());
 }
 
-std::optional<route::PatternIndex> endpoint_of(const route::Router& router, const std::string& text) {
+route::PatternIndex endpoint_of(const route::Router& router, const std::string& text) {
   if (text.empty()) return RowTable::kEvery;
   const auto& patterns = router.patterns();
-  const auto found = std::ranges::find(patterns, text, pattern_text);
-  if (found == patterns.end()) return std::nullopt;
-  return static_cast<route::PatternIndex>(found - patterns.begin());
+  return static_cast<route::PatternIndex>(std::ranges::find(patterns, text, pattern_text) - patterns.begin());
 }
 
 // Of concurrency the most requests; it has no period.
@@ -42,9 +41,7 @@ std::optional<config::Rate> rate_of(const config::Limit& limit, const std::strin
   return config::Rate{most, {}};
 }
 
-Fault fault_of(const LimitRow& row, std::string field, std::string message) {
-  return {partners::row_text(row), std::move(field), std::move(message)};
-}
+std::string row_text(const LimitRow& row) { return partners::to_text(partners::id_of(row.id())); }
 
 }  // namespace
 
@@ -63,22 +60,18 @@ RowTable RowCompiler::compile(std::span<const LimitRow> rows, partners::Faults& 
 }
 
 void RowCompiler::add(const LimitRow& row, RowTable& table, partners::Faults& faults) const {
-  const auto found = std::ranges::find(config_.limits, row.limit, &config::Limit::name);
-  if (found == config_.limits.end() || !found->from_policies) {
-    return faults.push_back(fault_of(row, "limit", "no limit of this name takes its rates from the policies"));
-  }
-  const auto limit = static_cast<LimitIndex>(found - config_.limits.begin());
-  const auto service = service_of(config_, row.service);
-  const auto endpoint = endpoint_of(router_, row.endpoint);
-  if (!service) return faults.push_back(fault_of(row, "service", "there is no such service"));
-  if (!endpoint) return faults.push_back(fault_of(row, "endpoint", "no limit names this endpoint"));
+  partners::Faults found = partners::faults_of(row);
+  if (found.empty()) found = partners::faults_of(row, scopes_);
+  if (!found.empty()) return void(faults.insert(faults.end(), found.begin(), found.end()));
+  const auto limit = static_cast<LimitIndex>(std::ranges::find(config_.limits, row.limit, &config::Limit::name) -
+                                             config_.limits.begin());
   RowTable::Acting acting{.variant = kUnlimited, .shadow = row.mode == config::Mode::kShadow};
   if (row.rate != "unlimited") {
-    const auto variant = limits_[limit].rows->add(numbered(*found, row));
-    if (!variant) return faults.push_back(fault_of(row, "rate", "the limit cannot count by these numbers"));
+    const auto variant = limits_[limit].rows->add(numbered(config_.limits[limit], row));
+    if (!variant) return faults.push_back({row_text(row), "rate", "these numbers cannot be counted"});
     acting.variant = *variant;
   }
-  table.add({limit, *service, *endpoint}, acting);
+  table.add({limit, service_of(config_, row.service), endpoint_of(router_, row.endpoint)}, acting);
 }
 
 }  // namespace weir::policy

@@ -10,6 +10,7 @@
 
 #include "weir/config/config.h"
 #include "weir/partners/fault.h"
+#include "weir/partners/limit_scope.h"
 #include "weir/partners/records.h"
 #include "weir/policy/policy.h"
 #include "weir/policy/row_table.h"
@@ -21,11 +22,11 @@ class RowCompiler {
  public:
   // All of one generation; they outlive this object.
   RowCompiler(const config::Config& config, const route::Router& router, const std::vector<LimitInfo>& limits)
-      : config_(config), router_(router), limits_(limits) {}
+      : config_(config), router_(router), limits_(limits), scopes_(partners::scopes_of(config)) {}
 
   RowTable compile(std::span<const partners::LimitRow> rows, partners::Faults& faults) const;
 
-  // The configured limit with the numbers of the row in it, which was found without fault.
+  // The configured limit with the numbers of the row in it. Requires: the row is without fault.
   static config::Limit numbered(const config::Limit& limit, const partners::LimitRow& row);
 
  private:
@@ -34,6 +35,7 @@ class RowCompiler {
   const config::Config& config_;
   const route::Router& router_;
   const std::vector<LimitInfo>& limits_;
+  const partners::Scopes scopes_;
 };
 
 }  // namespace weir::policy
