@@ -74,6 +74,7 @@ class Gateway {
   store::MemoryStore store_;
   decide::Lines lines_;
   Resolver resolver_;
+  KeyRefresher keys_;
   std::optional<SharedStoreSettings> shared_;
   ConnectionBudget budget_;
   std::unique_ptr<AccessLog> log_;

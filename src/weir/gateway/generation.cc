@@ -32,14 +32,15 @@ std::shared_ptr<std::atomic<std::uint32_t>> running_of(const Generation* previou
 }  // namespace
 
 Generation::Generation(config::Config configuration, const Generation* previous, store::MemoryStore& store,
-                       Resolver& resolver)
+                       Resolver& resolver, KeyRefresher& keys)
     : config(std::move(configuration)),
       number(previous == nullptr ? 1 : previous->number + 1),
       rules(rules_of(config.http)),
       router(config),
-      identifier(config),
+      identifier(config, [&keys](const config::JwtCaller& caller) { return keys.open(caller); }),
       policy(config, router, identifier.names(), store),
       fields(config.responses, policy.limits()) {
+  if (config.guessing) guesses.emplace(*config.guessing, store);
   for (const config::Upstream& upstream : config.upstreams) {
     auto shared = std::make_shared<SharedUpstream>();
     shared->config = upstream;
@@ -53,7 +54,9 @@ Generation::Generation(config::Config configuration, const Generation* previous,
 
 WorkerGeneration::WorkerGeneration(std::shared_ptr<const Generation> shared_generation, UpstreamHosts& hosts,
                                    WorkerMetrics& metrics)
-    : shared(std::move(shared_generation)), no_service(&metrics.service("")) {
+    : shared(std::move(shared_generation)),
+      memory(std::make_unique<identity::Memory>(shared->identifier.make_memory(metrics.credentials))),
+      no_service(&metrics.service("")) {
   for (const auto& upstream : shared->upstreams) upstreams.push_back(hosts.open(upstream));
   for (const auto& service : shared->config.services) service_counters.push_back(&metrics.service(service.name));
   for (const auto& limit : shared->policy.limits()) limit_counters.push_back(&metrics.limit(limit.name));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -44,6 +45,7 @@ class Algorithms {
 
   constexpr void add(Algorithm member) { bits_ = static_cast<std::uint16_t>(bits_ | bit(member)); }
   constexpr bool contains(Algorithm member) const { return (bits_ & bit(member)) != 0; }
+  constexpr bool meets(Algorithms other) const { return (bits_ & other.bits_) != 0; }
   constexpr bool empty() const { return bits_ == 0; }
   bool operator==(const Algorithms&) const = default;
 

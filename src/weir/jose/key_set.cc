@@ -124,6 +124,10 @@ std::expected<const Key*, KeySet::Mismatch> KeySet::signer_of(const Token& token
   return std::unexpected(mismatch);
 }
 
+bool KeySet::has_key_for(Algorithms algorithms) const {
+  return std::ranges::any_of(keys_, [&](const Key& key) { return key.algorithms().meets(algorithms); });
+}
+
 bool KeySet::contains(const Fingerprint& identity) const {
   return std::ranges::find(keys_, identity, &Key::identity) != keys_.end();
 }

@@ -40,6 +40,8 @@ class KeySet {
 
   bool contains(const Fingerprint& identity) const;
   std::size_t size() const { return keys_.size(); }
+  // True when some key may be used with one of these.
+  bool has_key_for(Algorithms algorithms) const;
 
  private:
   static Result<Reading> read_json(std::string_view text, Origin origin);
