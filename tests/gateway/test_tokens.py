@@ -101,7 +101,7 @@ def forged(keys):
     return {
         "none": (none, "token-algorithm"),
         "no signature": (f"{header}.{payload}.", "token-signature"),
-        "cut": (good[:-4], "token-signature"),
+        "cut": (good[:-2], "token-signature"),
         "of another": (f"{header}.{payload}.{key.token(partner_id='bolt').split('.')[2]}", "token-signature"),
         "another's key": (Key("RSA", "RSA").token(partner_id="acme"), "token-signature"),
         "unknown kid": (Key("unknown").token(partner_id="acme"), "token-key"),
@@ -120,8 +120,9 @@ def forged(keys):
 
 
 def test_no_forged_token_is_believed(launch, origin, keys, key_file):
-    gateway = launch(origin, callers=[caller(key_file)], guessing="off")
-    for what, (token, wanted) in forged(keys).items():
+    gateway = launch(origin, workers=1, callers=[caller(key_file)], guessing="off")
+    bad = forged(keys)
+    for what, (token, wanted) in bad.items():
         for _ in range(2):
             response = gateway.ask(fields=bearer(token))
             assert (response.status, code(response)) == (401, wanted), what
@@ -129,7 +130,7 @@ def test_no_forged_token_is_believed(launch, origin, keys, key_file):
             assert challenge.startswith('Bearer realm="weir", error="invalid_token", error_description="'), what
             assert token.encode() not in response.body and token not in challenge
     assert not origin.begun
-    assert gateway.metrics().value("weir_credentials_total", result="refused_again") > 10
+    assert gateway.metrics().value("weir_credentials_total", result="refused_again") == len(bad) - 1, "all but the early one"
 
 
 def test_keys_as_secrets_are_not_believed(launch, origin, keys, tmp_path):

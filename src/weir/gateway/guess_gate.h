@@ -7,6 +7,7 @@
 
 #include <string_view>
 
+#include "weir/base/clock.h"
 #include "weir/config/config.h"
 #include "weir/identity/gate.h"
 #include "weir/limit/outcome.h"
