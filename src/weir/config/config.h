@@ -9,12 +9,18 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "weir/base/ip.h"
+#include "weir/jose/algorithm.h"
+
+namespace weir::jose {
+class KeySet;
+}
 
 namespace weir::config {
 
@@ -83,12 +89,42 @@ struct HeaderCaller {
   std::string attribute;
   TrustedFrom from = TrustedFrom::kTrustedProxies;
 };
-using Caller = std::variant<ApiKeyCaller, HeaderCaller>;
+// What a claim of a signed token becomes.
+struct ClaimAttribute {
+  std::string attribute;
+  std::string claim;  // its whole name, or a path of names with dots between them
+};
+struct JwtCaller {
+  std::string header = "Authorization";
+  std::string issuer;                             // empty: whoever has the keys
+  std::string audience;                           // empty: whoever it is for
+  std::string keys;                               // a file, or a URL that begins with https://
+  std::shared_ptr<const jose::KeySet> file_keys;  // null: a URL
+  std::vector<ClaimAttribute> attributes;
+  jose::Algorithms algorithms = jose::Algorithms::all();
+  nanoseconds leeway = std::chrono::seconds(30);
+  std::string type;                                // `typ`; empty: absent, JWT or at+jwt
+  nanoseconds refresh = std::chrono::minutes(10);  // of a URL
+  std::string ca;                                  // of a URL: a readable file; empty: the authorities of the system
+  std::uint32_t cache = 10'000;                    // good tokens that each worker remembers
+
+  bool has_url() const { return file_keys == nullptr; }
+};
+using Caller = std::variant<ApiKeyCaller, HeaderCaller, JwtCaller>;
 
 struct ApiKey {
   std::variant<std::string, std::array<std::uint8_t, 32>> key;  // clear text, or SHA-256 of it
   std::string partner;
   std::optional<std::string> plan;
+};
+
+// Key `guessing`: how often credentials from one address may be wrong.
+struct Guessing {
+  std::int64_t count = 60;
+  nanoseconds period = std::chrono::minutes(1);
+  std::int64_t burst = 60;  // default: the count
+
+  bool operator==(const Guessing&) const = default;
 };
 
 struct HeaderBypass {
@@ -115,9 +151,9 @@ struct Rate {
 
 // A source of subjects in `per`.
 struct PerAttribute {
-  enum class Source { kAttribute, kHeader, kQuery, kCookie };
+  enum class Source { kAttribute, kHeader, kQuery, kCookie, kClaim };
   Source source = Source::kAttribute;
-  std::string name;  // attribute name, or the header's (as written), query parameter's, cookie's name
+  std::string name;  // attribute name, or the header's (as written), query parameter's, cookie's, claim's name
 
   bool operator==(const PerAttribute&) const = default;
 };
@@ -350,6 +386,7 @@ struct Config {
   std::vector<Caller> callers;
   std::vector<ApiKey> keys;
   bool identify_required = false;
+  std::optional<Guessing> guessing = Guessing{};  // absent: nobody is held off
   std::vector<Bypass> bypass;
   std::vector<Limit> limits;
   MemoryStore store;

@@ -212,6 +212,15 @@ Parsed<std::string> parse_attribute(std::string_view text) {
 
 Type<std::string> attribute() { return text("the name of an attribute", "^[0-9A-Za-z._-]{1,64}$", parse_attribute); }
 
+Parsed<std::string> parse_claim(std::string_view text) {
+  constexpr std::size_t kLongest = 256;
+  const bool visible = std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
+  if (!text.empty() && text.size() <= kLongest && visible) return std::string(text);
+  return fault(fmt::format("the name of a claim is 1 to {} visible ASCII characters", kLongest));
+}
+
+Type<std::string> claim() { return text("the name of a claim such as sub", "^[\\x21-\\x7E]{1,256}$", parse_claim); }
+
 Parsed<PerAttribute> parse_per(std::string_view text) {
   using From = PerAttribute::Source;
   const std::size_t colon = text.find(':');
@@ -220,14 +229,16 @@ Parsed<PerAttribute> parse_per(std::string_view text) {
   }
   const std::string_view kind = text.substr(0, colon);
   const std::string_view name = text.substr(colon + 1);
-  if (kind == "claim") return not_available(fmt::format("'{}'", text), "a claim of a JWT");
   const std::vector<std::string> kinds{"header", "query", "cookie", "claim"};
   const auto found = std::ranges::find(kinds, kind);
   if (found == kinds.end()) {
-    return fault(fmt::format("'{}' is not a source; attributes come from header:, query: or cookie:", kind),
+    return fault(fmt::format("'{}' is not a source; attributes come from header:, query:, cookie: or claim:", kind),
                  did_you_mean(kind, kinds));
   }
   const auto source = static_cast<From>(found - kinds.begin() + 1);
+  if (source == From::kClaim) {
+    return then(parse_claim(name), [](const std::string& claim) { return PerAttribute{From::kClaim, claim}; });
+  }
   const bool valid =
       source == From::kQuery
           ? !name.empty() &&
@@ -242,7 +253,7 @@ Parsed<PerAttribute> parse_per(std::string_view text) {
 }
 
 Type<PerAttribute> per_attribute() {
-  Json schema{{"type", "string"}, {"pattern", "^([0-9A-Za-z._-]{1,64}|(header|query|cookie):[^\\s]+)$"}};
+  Json schema{{"type", "string"}, {"pattern", "^([0-9A-Za-z._-]{1,64}|(header|query|cookie|claim):[^\\s]+)$"}};
   return scalar<PerAttribute>("an attribute such as partner", std::move(schema), parse_per);
 }
 

@@ -35,7 +35,11 @@ Type<std::string> identity_header_name();
 Parsed<std::string> parse_attribute(std::string_view text);
 Type<std::string> attribute();
 
-// An attribute, or header:NAME, query:NAME, cookie:NAME.
+// A claim of a token: its whole name, or a path of names with dots between them.
+Parsed<std::string> parse_claim(std::string_view text);
+Type<std::string> claim();
+
+// An attribute, or header:NAME, query:NAME, cookie:NAME, claim:NAME.
 Parsed<PerAttribute> parse_per(std::string_view text);
 Type<PerAttribute> per_attribute();
 

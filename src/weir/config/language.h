@@ -25,6 +25,11 @@ Type<std::vector<Service>> services_section();
 Type<std::vector<Caller>> callers_section();
 Type<std::vector<ApiKey>> keys_section();
 Type<std::vector<Bypass>> bypass_section();
+// Reports a field that another caller reads already. `key`: where its name stands.
+void check_identity_field(Reader& reader, const Fields& fields, std::string_view key, const std::string& header);
+// language/tokens.cc
+Type<JwtCaller> jwt_caller();
+Type<std::optional<Guessing>> guessing_section();
 // language/limits.cc
 Type<std::vector<Limit>> limits_section();
 // language/settings.cc

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -54,8 +55,10 @@ struct Scope {
   Unique limits;
   Unique routes;  // host and path
   ServedPaths paths;
-  Unique api_keys;         // SHA-256
-  Unique identity_fields;  // names of header fields, lower case
+  Unique api_keys;                                             // SHA-256
+  Unique identity_fields;                                      // names of header fields, lower case
+  bool tokens = false;                                         // some caller is known by a token
+  std::map<std::string, std::set<std::string>> token_issuers;  // by header field, lower case; "": any
 
   // True for what every request has, and for what some caller yields.
   bool has_attribute(const std::string& name) const;

@@ -63,7 +63,19 @@ TEST(SchemaTest, DefaultsAreThoseOfTheReader) {
 
 TEST(SchemaTest, OnlyWhatThisVersionActsOnIsListed) {
   EXPECT_FALSE(schema()["properties"].contains("service"));
-  EXPECT_EQ(schema()["properties"]["callers"]["items"]["oneOf"].size(), 2u);
+  EXPECT_EQ(schema()["properties"]["callers"]["items"]["oneOf"].size(), 3u);
+}
+
+TEST(SchemaTest, ATokenCallerNeedsItsKeysAndHasDefaultsForTheRest) {
+  const Json jwt = schema()["properties"]["callers"]["items"]["properties"]["jwt"];
+  EXPECT_EQ(jwt["required"], Json({"keys"}));
+  const Json properties = jwt["properties"];
+  EXPECT_EQ(properties["header"]["default"], "Authorization");
+  EXPECT_EQ(properties["leeway"]["default"], "30s");
+  EXPECT_EQ(properties["refresh"]["default"], "10min");
+  EXPECT_EQ(properties["cache"]["default"], 10'000);
+  EXPECT_EQ(properties["algorithms"]["items"]["anyOf"][0]["enum"].size(), 12u);
+  EXPECT_FALSE(schema()["properties"]["guessing"]["anyOf"].empty());
 }
 
 TEST(SchemaTest, RedisNeedsUrlsAndHasDefaultsForTheRest) {

@@ -43,17 +43,19 @@ TEST(AllocationTest, ADecisionAllocatesNothing) {
       {"X-Api-Key: a-key-that-is-longer-than-a-small-string",
        "X-Forwarded-For: 2001:db8:1111:2222:3333::9, 10.0.0.7"});
   const http::RequestHead& head = request.head();
+  identity::Counters counters;
+  identity::Memory memory = identifier.make_memory(counters);
   const identity::Peer peer = identifier.peer(IpAddress::parse("10.0.0.1"));
 
   route::Route route;
   identity::Caller caller;
   policy::Charges charges;
   Decision decision;
-  http::Rejection why;
+  identity::Refusal why;
   std::size_t after_first = 0;
   for (int round = 0; round < 100; ++round) {
     ASSERT_EQ(router.find(head.host, head.path, head.method, route), route::RouteStatus::kFound);
-    ASSERT_EQ(identifier.identify(head, peer, caller, why), identity::Identified::kYes);
+    ASSERT_EQ(identifier.identify({head, peer, WallTime{}, memory}, caller, why), identity::Identified::kYes);
     caller.attributes.set(identity::kService, config.services[route.service].name);
     caller.attributes.set(identity::kEndpoint, router.patterns()[route.endpoint].text);
     caller.attributes.set(identity::kMethod, head.method);

@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint32_t kReservedDescriptors = 64;  // admin listener, logs, epoll, the store
 constexpr auto kStuckAfter = std::chrono::seconds(5);
 constexpr std::size_t kSweepsPerCall = 4;
+constexpr auto kWaitForKeys = std::chrono::seconds(3);  // then tokens of their issuer are answered with 503
 
 // Every client connection may need one upstream connection. Raises the soft limit first.
 std::uint32_t most_connections(std::uint32_t configured) {
@@ -63,7 +64,8 @@ Gateway::Gateway(const Clock& clock, config::Config config)
     : clock_(clock),
       store_epoch_(clock.now()),
       store_({.max_accounts = config.store.max_accounts, .key = FingerprintKey::random()}),
-      generation_(std::make_shared<const Generation>(std::move(config), nullptr, row_numbers_, store_, resolver_)) {
+      keys_(clock),
+      generation_(std::make_shared<const Generation>(std::move(config), nullptr, foundations())) {
   budget_.most = most_connections(generation_->config.http.max_connections);
   last_reload_ = clock.wall().time_since_epoch().count();
 }
@@ -115,6 +117,7 @@ Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clo
   std::vector<Listener> opened;
   std::vector<std::vector<io::Descriptor>> sockets;
   if (auto result = gateway->open_listeners(active, opened, sockets); !result) return std::unexpected(result.error());
+  gateway->keys_.wait(kWaitForKeys);
   for (auto& worker : gateway->workers_) worker->start();
   gateway->hand_out(opened, std::move(sockets));
   return gateway;
@@ -179,8 +182,8 @@ Result<void> Gateway::reload(config::Config config) {
   std::vector<std::vector<io::Descriptor>> sockets;
   if (auto result = open_listeners(config, opened, sockets); !result) return result;
   budget_.most = most_connections(config.http.max_connections);
-  auto next =
-      std::make_shared<const Generation>(std::move(config), generation_.get(), row_numbers_, store_, resolver_);
+  auto next = std::make_shared<const Generation>(std::move(config), generation_.get(), foundations());
+  keys_.wait(kWaitForKeys);
   on_every_worker([&](Worker& worker) { worker.adopt(next); });
   decide::Decider(store_, lines_).reschedule(call_now());
   hand_out(opened, std::move(sockets));
@@ -234,6 +237,7 @@ void Gateway::reopen_log() {
 void Gateway::sweep() {
   const limit::Call call = call_now();
   for (std::size_t i = 0; i < kSweepsPerCall; ++i) store_.sweep(call);
+  keys_.prune();
 }
 
 std::vector<std::string> Gateway::addresses() const {
@@ -264,7 +268,8 @@ std::vector<prometheus::MetricFamily> Gateway::metrics() const {
                   .reloads_failed = reloads_failed_.load(),
                   .last_reload_seconds = static_cast<double>(last_reload_.load()) * 1e-9,
                   .access_log_written = log_ ? log_->written() : 0,
-                  .access_log_dropped = log_ ? log_->dropped() : 0});
+                  .access_log_dropped = log_ ? log_->dropped() : 0,
+                  .keys = keys_.figures()});
 }
 
 }  // namespace weir::gateway

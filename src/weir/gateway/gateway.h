@@ -67,6 +67,9 @@ class Gateway {
                               std::vector<std::vector<io::Descriptor>>& sockets) const;
   void hand_out(const std::vector<Listener>& listeners, std::vector<std::vector<io::Descriptor>> sockets);
   limit::Call call_now() const;
+  Foundations foundations() {
+    return {.row_numbers = row_numbers_, .store = store_, .resolver = resolver_, .keys = keys_};
+  }
   void on_every_worker(const std::function<void(Worker&)>& work);
 
   const Clock& clock_;
@@ -75,6 +78,7 @@ class Gateway {
   store::MemoryStore store_;
   decide::Lines lines_;
   Resolver resolver_;
+  KeyRefresher keys_;
   std::optional<SharedStoreSettings> shared_;
   ConnectionBudget budget_;
   std::unique_ptr<AccessLog> log_;

@@ -31,29 +31,31 @@ std::shared_ptr<std::atomic<std::uint32_t>> running_of(const Generation* previou
 
 }  // namespace
 
-Generation::Generation(config::Config configuration, const Generation* previous, policy::RowNumbersShelf& shelf,
-                       store::MemoryStore& store, Resolver& resolver)
+Generation::Generation(config::Config configuration, const Generation* previous, const Foundations& under)
     : config(std::move(configuration)),
       number(previous == nullptr ? 1 : previous->number + 1),
       rules(rules_of(config.http)),
       router(config),
-      identifier(config),
-      policy(config, router, identifier.names(), store, shelf),
+      identifier(config, [&under](const config::JwtCaller& caller) { return under.keys.open(caller); }),
+      policy(config, router, identifier.names(), under.store, under.row_numbers),
       fields(config.responses, policy.limits()) {
+  if (config.guessing) guesses.emplace(*config.guessing, under.store);
   for (const config::Upstream& upstream : config.upstreams) {
     auto shared = std::make_shared<SharedUpstream>();
     shared->config = upstream;
     shared->running = running_of(previous, upstream.name);
     shared->authority = authority_of(upstream.endpoints.front());
     for (const config::Endpoint& endpoint : upstream.endpoints)
-      shared->endpoints.push_back(resolver.resolve(endpoint));
+      shared->endpoints.push_back(under.resolver.resolve(endpoint));
     upstreams.push_back(std::move(shared));
   }
 }
 
 WorkerGeneration::WorkerGeneration(std::shared_ptr<const Generation> shared_generation, UpstreamHosts& hosts,
                                    WorkerMetrics& metrics)
-    : shared(std::move(shared_generation)), no_service(&metrics.service("")) {
+    : shared(std::move(shared_generation)),
+      memory(std::make_unique<identity::Memory>(shared->identifier.make_memory(metrics.credentials))),
+      no_service(&metrics.service("")) {
   for (const auto& upstream : shared->upstreams) upstreams.push_back(hosts.open(upstream));
   for (const auto& service : shared->config.services) service_counters.push_back(&metrics.service(service.name));
   for (const auto& limit : shared->policy.limits()) limit_counters.push_back(&metrics.limit(limit.name));

@@ -6,12 +6,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "weir/config/config.h"
+#include "weir/gateway/guess_gate.h"
+#include "weir/gateway/key_refresher.h"
 #include "weir/gateway/metrics.h"
 #include "weir/gateway/rate_limit_fields.h"
 #include "weir/gateway/upstream.h"
+#include "weir/http/parser.h"
 #include "weir/identity/identifier.h"
 #include "weir/policy/policy.h"
 #include "weir/route/router.h"
@@ -19,26 +23,35 @@
 
 namespace weir::gateway {
 
+// What outlives all generations.
+struct Foundations {
+  policy::RowNumbersShelf& row_numbers;
+  store::MemoryStore& store;
+  Resolver& resolver;
+  KeyRefresher& keys;
+};
+
 struct Generation {
-  // `previous`: the generation that it replaces, or null. `shelf` outlives the store.
-  Generation(config::Config configuration, const Generation* previous, policy::RowNumbersShelf& shelf,
-             store::MemoryStore& store, Resolver& resolver);
+  // `previous`: the generation that it replaces, or null.
+  Generation(config::Config configuration, const Generation* previous, const Foundations& under);
 
   config::Config config;
   std::uint64_t number;
   http::RequestRules rules;
   route::Router router;
   identity::Identifier identifier;
+  std::optional<Guesses> guesses;  // absent: nobody is held off
   policy::Policy policy;
   RateLimitFields fields;
   std::vector<std::shared_ptr<SharedUpstream>> upstreams;  // as in Config::upstreams
 };
 
-// A generation with what one worker adds to it: its connections and its counters.
+// A generation with what one worker adds to it: its connections, its counters, and the tokens that it has seen.
 struct WorkerGeneration {
   WorkerGeneration(std::shared_ptr<const Generation> shared_generation, UpstreamHosts& hosts, WorkerMetrics& metrics);
 
   std::shared_ptr<const Generation> shared;
+  std::unique_ptr<identity::Memory> memory;        // not null
   std::vector<Upstream> upstreams;                 // as in Config::upstreams
   std::vector<ServiceCounters*> service_counters;  // as in Config::services
   std::vector<LimitCounters*> limit_counters;      // by LimitIndex

@@ -125,6 +125,12 @@ class MetricsReport {
     bytes_.add({{"direction", "sent"}}, number(worker.bytes_sent));
     decision_seconds_.add({{"op", "acquire"}, {"store", "memory"}}, worker.memory_decisions);
     decision_seconds_.add({{"op", "acquire"}, {"store", "redis"}}, worker.shared_decisions);
+    const identity::Counters& credentials = worker.credentials;
+    credentials_.add({{"result", "remembered"}}, number(credentials.remembered));
+    credentials_.add({{"result", "verified"}}, number(credentials.verified));
+    credentials_.add({{"result", "refused"}}, number(credentials.refused));
+    credentials_.add({{"result", "refused_again"}}, number(credentials.again));
+    credentials_.add({{"result", "held_off"}}, number(credentials.held_off));
     for (std::size_t how = 0; how < decide::kReachedWords.size(); ++how) {
       reached_.add({{"how", std::string(decide::kReachedWords[how])}}, number(worker.reached_[how]));
     }
@@ -172,6 +178,7 @@ class MetricsReport {
     build_.add({{"version", process.version}}, 1);
     log_lines_.add({{"result", "written"}}, static_cast<double>(process.access_log_written));
     log_lines_.add({{"result", "dropped"}}, static_cast<double>(process.access_log_dropped));
+    for (const KeyRefresher::Figures& keys : process.keys) add_keys(keys);
   }
 
   std::vector<MetricFamily> families() const {
@@ -210,7 +217,11 @@ class MetricsReport {
                                  &redis_opened_,
                                  &redis_breakers_,
                                  &redis_subscriptions_,
-                                 &redis_messages_}) {
+                                 &redis_messages_,
+                                 &credentials_,
+                                 &key_refreshes_,
+                                 &key_age_,
+                                 &key_counts_}) {
       family->append_to(out);
     }
     return out;
@@ -227,6 +238,13 @@ class MetricsReport {
       requests_.add(labels, static_cast<double>(sum.sample_count));
       duration_.add(labels, *histogram);
     }
+  }
+
+  void add_keys(const KeyRefresher::Figures& keys) {
+    key_refreshes_.add({{"result", "success"}, {"url", keys.url}}, static_cast<double>(keys.successes));
+    key_refreshes_.add({{"result", "failure"}, {"url", keys.url}}, static_cast<double>(keys.failures));
+    key_counts_.add({{"url", keys.url}}, static_cast<double>(keys.keys));
+    if (keys.age) key_age_.add({{"url", keys.url}}, static_cast<double>(keys.age->count()) * 1e-9);
   }
 
   void add_limit(const std::string& name, const LimitCounters& limit) {
@@ -300,6 +318,11 @@ class MetricsReport {
   Family redis_subscriptions_{"weir_redis_subscriptions", "Subscriptions to what others give back, of all workers.",
                               kGauge};
   Family redis_messages_{"weir_redis_messages_total", "Accounts to which others gave something back.", kCounter};
+  Family credentials_{"weir_credentials_total", "Tokens, and keys that were wrong, by what became of them.",
+                      kCounter};
+  Family key_refreshes_{"weir_jwks_refreshes_total", "Fetches of an issuer's keys.", kCounter};
+  Family key_age_{"weir_jwks_age_seconds", "Since an issuer's keys were last fetched.", kGauge};
+  Family key_counts_{"weir_jwks_keys", "Keys of an issuer that can be used.", kGauge};
   bool any_shared_ = false;
   bool all_up_ = true;
 };

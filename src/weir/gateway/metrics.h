@@ -20,7 +20,9 @@
 
 #include "weir/base/counter.h"
 #include "weir/decide/decision.h"
+#include "weir/gateway/key_refresher.h"
 #include "weir/gateway/shared_store.h"
+#include "weir/identity/memory.h"
 
 namespace weir::gateway {
 
@@ -80,6 +82,8 @@ class WorkerMetrics {
   // Decisions, by how they were reached.
   OwnedCounter& reached(decide::Reached how) { return reached_[static_cast<std::size_t>(how)]; }
 
+  identity::Counters credentials;
+
   OwnedCounter client_connections;  // open now
   OwnedCounter accepted_connections;
   OwnedCounter upstream_connections;  // open now
@@ -117,6 +121,7 @@ struct ProcessFigures {
   double last_reload_seconds = 0;  // Unix time
   std::uint64_t access_log_written = 0;
   std::uint64_t access_log_dropped = 0;
+  std::vector<KeyRefresher::Figures> keys{};
 };
 
 // Sums over all workers, in the form that prometheus-cpp writes as text.

@@ -20,7 +20,6 @@ constexpr Problem kBodyTooLarge{413, "body-too-large", "The body is larger than 
 constexpr Problem kMissing{403, "attribute-missing", "The request lacks what its limits are counted by.", {}};
 constexpr Problem kStoreAway{503, "limits-unavailable", "The limits of this request cannot be checked at the moment.",
                              "Retry-After: 1\r\n"};
-constexpr std::string_view kChallenge = "WWW-Authenticate: ApiKey realm=\"weir\"\r\n";
 
 Verdict answer(const Problem& problem) { return {.kind = Verdict::Kind::kProblem, .problem = problem}; }
 
@@ -75,12 +74,8 @@ Verdict Pipeline::judge(const WorkerGeneration& generation, const http::RequestH
   const config::Service& service = generation.shared->config.services[scratch.route.service];
 
   Verdict verdict{.kind = Verdict::Kind::kProblem, .problem = {}, .service = scratch.route.service};
-  http::Rejection why;
-  const identity::Identified identified = generation.shared->identifier.identify(head, peer, scratch.caller, why);
-  if (identified != identity::Identified::kYes) {
-    const bool challenge = identified == identity::Identified::kUnauthorized;
-    verdict.problem = {challenge ? 401 : 400, why.code, why.detail, challenge ? kChallenge : std::string_view{},
-                       !challenge};
+  if (const auto problem = identify(generation, head, peer, times, scratch.caller)) {
+    verdict.problem = *problem;
     return verdict;
   }
   if (service.max_body && head.body.kind == http::BodyKind::kLength && head.body.length > *service.max_body) {
@@ -93,6 +88,18 @@ Verdict Pipeline::judge(const WorkerGeneration& generation, const http::RequestH
     return verdict;
   }
   return limit(generation, head, times, scratch, decision, metrics, waiter);
+}
+
+std::optional<Problem> Pipeline::identify(const WorkerGeneration& generation, const http::RequestHead& head,
+                                          const identity::Peer& peer, const Times& times,
+                                          identity::Caller& caller) const {
+  const Generation& shared = *generation.shared;
+  std::optional<GuessGate> gate;
+  if (shared.guesses) gate.emplace(*shared.guesses, call_at(times));
+  const identity::Arrival arrival{head, peer, times.wall, *generation.memory, gate ? &*gate : nullptr};
+  identity::Refusal why;
+  if (shared.identifier.identify(arrival, caller, why) == identity::Identified::kYes) return std::nullopt;
+  return Problem{why.status, why.code, why.detail, why.fields, why.status == 400};
 }
 
 Verdict Pipeline::limit(const WorkerGeneration& generation, const http::RequestHead& head, const Times& times,

@@ -5,6 +5,8 @@
 // each step is one call into its folder. Thread safety: the worker's thread.
 #pragma once
 
+#include <optional>
+
 #include "weir/decide/decider.h"
 #include "weir/decide/decision.h"
 #include "weir/decide/lines.h"
@@ -74,6 +76,9 @@ class Pipeline {
   }
 
  private:
+  // Absent: the caller is known as far as has to be.
+  std::optional<Problem> identify(const WorkerGeneration& generation, const http::RequestHead& head,
+                                  const identity::Peer& peer, const Times& times, identity::Caller& caller) const;
   Verdict limit(const WorkerGeneration& generation, const http::RequestHead& head, const Times& times,
                 Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics, decide::Lines::Waiter& waiter);
   void decide_in_memory(const policy::Charges& charges, const Times& times, decide::Decision& decision,

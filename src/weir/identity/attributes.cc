@@ -39,6 +39,9 @@ AttributeNames::AttributeNames(const config::Config& config) {
   for (const std::string_view name : kStandardNames) all_.push_back(named(name));
   for (const config::Caller& caller : config.callers) {
     if (const auto* header = std::get_if<config::HeaderCaller>(&caller)) add(all_, named(header->attribute));
+    if (const auto* token = std::get_if<config::JwtCaller>(&caller)) {
+      for (const config::ClaimAttribute& one : token->attributes) add(all_, named(one.attribute));
+    }
   }
   for (const config::Limit& limit : config.limits) add_names_of(limit, all_);
 }

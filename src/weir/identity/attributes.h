@@ -30,8 +30,8 @@ enum StandardAttribute : AttributeId {
   kStandardCount,
 };
 
-// All attributes that a configuration can yield: the standard ones, those that callers name, and the header:, query:
-// and cookie: sources that limits count by.
+// All attributes that a configuration can yield: the standard ones, those that callers name, and the header:, query:,
+// cookie: and claim: sources that limits count by.
 class AttributeNames {
  public:
   explicit AttributeNames(const config::Config& config);
@@ -52,6 +52,10 @@ class Attributes {
   std::string_view get(AttributeId id) const { return values_[id]; }
   bool has(AttributeId id) const { return !values_[id].empty(); }
   void set(AttributeId id, std::string_view value) { values_[id] = value; }
+  // What an earlier caller of the configuration said stays.
+  void set_if_absent(AttributeId id, std::string_view value) {
+    if (!has(id)) set(id, value);
+  }
 
  private:
   std::vector<std::string_view> values_;

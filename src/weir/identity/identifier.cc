@@ -10,16 +10,31 @@ namespace {
 
 constexpr std::size_t kMaxValue = 256;  // bytes of a value that identifies somebody; longer ones are never cut
 
-// What an earlier caller of the configuration said stays.
-void set_if_absent(Attributes& attributes, AttributeId id, std::string_view value) {
-  if (!attributes.has(id)) attributes.set(id, value);
+// In whole seconds, rounded up.
+void write_wait(std::chrono::nanoseconds wait, std::string& text) {
+  text = "Retry-After: " + std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count()) + "\r\n";
+}
+
+Identified identified_of(int status) {
+  switch (status) {
+    case 401:
+      return Identified::kUnauthorized;
+    case 429:
+      return Identified::kHeldOff;
+    case 503:
+      return Identified::kUnavailable;
+    default:
+      return Identified::kBadRequest;
+  }
 }
 
 }  // namespace
 
-Identifier::Identifier(const config::Config& config)
+Identifier::Identifier(const config::Config& config, OpenKeys open)
     : names_(config),
+      refusals_(config),
       keys_(config.keys),
+      tokens_(names_, std::move(open)),
       trusted_(config.trusted_proxies),
       address_field_(config.client_address),
       ipv6_prefix_(config.ipv6_prefix),
@@ -32,11 +47,15 @@ Identifier::Identifier(const config::Config& config)
 
 void Identifier::add_caller(const config::Caller& caller) {
   if (const auto* key = std::get_if<config::ApiKeyCaller>(&caller)) {
-    callers_.push_back({FieldName(key->header), kKey, true, true});
+    callers_.push_back({FieldName(key->header), FieldCaller::Kind::kKey, kKey, true, 0});
   } else if (const auto* header = std::get_if<config::HeaderCaller>(&caller)) {
     const auto attribute = names_.find(header->attribute);
     if (!attribute) return;
-    callers_.push_back({FieldName(header->header), *attribute, false, header->from == config::TrustedFrom::kAnyone});
+    const bool from_anyone = header->from == config::TrustedFrom::kAnyone;
+    callers_.push_back({FieldName(header->header), FieldCaller::Kind::kValue, *attribute, from_anyone, 0});
+  } else if (const auto* token = std::get_if<config::JwtCaller>(&caller)) {
+    const auto [field, is_new] = tokens_.add(*token);
+    if (is_new) callers_.push_back({FieldName(token->header), FieldCaller::Kind::kToken, kUser, true, field});
   }
 }
 
@@ -53,6 +72,7 @@ void Identifier::add_sources() {
   for (std::size_t id = 0; id < names_.size(); ++id) {
     const config::PerAttribute& attribute = names_.all()[id];
     if (attribute.source == config::PerAttribute::Source::kAttribute) continue;
+    if (attribute.source == config::PerAttribute::Source::kClaim) continue;  // tokens_ has them
     sources_.push_back({attribute.source, FieldName(attribute.name), static_cast<AttributeId>(id)});
   }
 }
@@ -86,27 +106,28 @@ Peer Identifier::peer(const std::optional<IpAddress>& address) const {
   return peer;
 }
 
-Identified Identifier::identify(const http::RequestHead& request, const Peer& peer, Caller& caller,
-                                http::Rejection& why) const {
+Memory Identifier::make_memory(Counters& counters) const {
+  Memory memory;
+  memory.counters = &counters;
+  tokens_.prepare(memory);
+  return memory;
+}
+
+Identified Identifier::identify(const Arrival& arrival, Caller& caller, Refusal& why) const {
   caller.attributes.reset(names_.size());
   caller.bypass = false;
-  switch (collect({request, peer, caller})) {
-    case Fault::kNone:
-      return Identified::kYes;
-    case Fault::kUnknownKey:
-      why = {401, "unknown-key", "The API key is not known."};
-      return Identified::kUnauthorized;
-    case Fault::kNobody:
-      why = {401, "unidentified", "The request does not say who sends it."};
-      return Identified::kUnauthorized;
-    case Fault::kTwice:
-      why = {400, "identity-twice", "A value that identifies the caller is given more than once."};
-      return Identified::kBadRequest;
-    case Fault::kTooLong:
-      why = {400, "identity-too-long", "A value that identifies the caller is longer than 256 bytes."};
-      return Identified::kBadRequest;
+  const Context context{arrival, caller};
+  const Fault fault = collect(context);
+  if (fault == Fault::kNone) return Identified::kYes;
+  why = refusals_.of(fault);
+  if (fault == Fault::kTooManyFailures) {
+    arrival.memory.counters->held_off.add();
+    write_wait(context.suspect().gate->wait(context.suspect().address), caller.wait_text);
+    why.fields = caller.wait_text;
+  } else if (fault != Fault::kNobody && why.status == 401) {
+    arrival.memory.counters->refused.add();
   }
-  return Identified::kBadRequest;
+  return identified_of(why.status);
 }
 
 bool Identifier::is_identity_field(std::string_view name) const {
@@ -120,7 +141,7 @@ bool Identifier::is_claim(const http::RequestHead& request, const http::Field& f
   return std::ranges::any_of(claims_, [&](const FieldName& claim) { return claim.matches(request, field); });
 }
 
-Identifier::Fault Identifier::collect(const Context& context) const {
+Identifier::collect(const Context& context) const {
   std::optional<IpAddress> client;
   context.caller.attributes.set(kAddress, context.peer.group);
   if (context.peer.address) client = locate(context);
@@ -142,35 +163,47 @@ IpAddress Identifier::locate(const Context& context) const {
   return client;
 }
 
-Identifier::Fault Identifier::apply_callers(const Context& context) const {
+Fault Identifier::apply_callers(const Context& context) const {
   bool has_key = false;
   for (const FieldCaller& caller : callers_) {
     if (!caller.from_anyone && !context.peer.trusted) continue;
-    const Single found = find_field(context.request, caller.field);
-    if (found.twice) return Fault::kTwice;
-    if (found.value.empty()) continue;
-    if (found.value.size() > kMaxValue) return Fault::kTooLong;
-    if (!caller.is_key) {
-      set_if_absent(context.caller.attributes, caller.attribute, found.value);
-      continue;
-    }
-    if (std::exchange(has_key, true)) return Fault::kTwice;
-    const Fault fault = apply_key(found.value, context.caller.attributes);
+    const Fault fault =
+        caller.kind == FieldCaller::Kind::kToken
+            ? tokens_.identify(caller.token_field, {context.request, context.now, context.memory, context.suspect()},
+                               context.caller.attributes)
+            : apply_value(caller, context, has_key);
     if (fault != Fault::kNone) return fault;
   }
   return Fault::kNone;
 }
 
-Identifier::Fault Identifier::apply_key(std::string_view key, Attributes& attributes) const {
+Fault Identifier::apply_value(const FieldCaller& caller, const Context& context, bool& has_key) const {
+  const Single found = find_field(context.request, caller.field);
+  if (found.twice) return Fault::kTwice;
+  if (found.value.empty()) return Fault::kNone;
+  if (found.value.size() > kMaxValue) return Fault::kTooLong;
+  if (caller.kind == FieldCaller::Kind::kValue) {
+    context.caller.attributes.set_if_absent(caller.attribute, found.value);
+    return Fault::kNone;
+  }
+  return std::exchange(has_key, true) ? Fault::kTwice : apply_key(found.value, context);
+}
+
+// A right key passes whatever its address did before. Where finding out would cost something, the gate comes first.
+Fault Identifier::apply_key(std::string_view key, const Context& context) const {
   const ApiKeys::Owner* owner = keys_.find(key);
-  if (!owner) return Fault::kUnknownKey;
-  set_if_absent(attributes, kPartner, owner->partner);
-  set_if_absent(attributes, kPlan, owner->plan);
-  set_if_absent(attributes, kKey, owner->fingerprint);
+  if (!owner) {
+    const Suspect suspect = context.suspect();
+    return suspect.is_held_off() ? Fault::kTooManyFailures : suspect.failed(Fault::kUnknownKey);
+  }
+  Attributes& attributes = context.caller.attributes;
+  attributes.set_if_absent(kPartner, owner->partner);
+  attributes.set_if_absent(kPlan, owner->plan);
+  attributes.set_if_absent(kKey, owner->fingerprint);
   return Fault::kNone;
 }
 
-Identifier::Fault Identifier::apply_sources(const Context& context) const {
+Fault Identifier::apply_sources(const Context& context) const {
   if (sources_.empty()) return Fault::kNone;
   // No decoded value is longer than its part of the query, so the views into this text stay valid.
   context.caller.query_text.clear();
@@ -194,13 +227,14 @@ Single Identifier::find_source(const Source& source, const Context& context) con
     case kCookie:
       return find_cookie(context.request, source.name.text);
     case kAttribute:
+    case kClaim:
       break;
   }
   return {};
 }
 
 // A field that decides is never believed when it is there twice (the same rule as for identities).
-Identifier::Fault Identifier::apply_bypass(const Context& context, const std::optional<IpAddress>& client) const {
+Fault Identifier::apply_bypass(const Context& context, const std::optional<IpAddress>& client) const {
   for (const FieldBypass& bypass : field_bypasses_) {
     if (!bypass.from_anyone && !context.peer.trusted) continue;
     const Single found = find_field(context.request, bypass.field);

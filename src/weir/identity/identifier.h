@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is asking, from the request alone: API keys, identity fields from trusted proxies, the client's address
-// (X-Forwarded-For read from the right over trusted proxies), and whether the caller is not limited at all.
+// Who is asking, from the request alone: API keys, signed tokens, identity fields from trusted proxies, the client's
+// address (X-Forwarded-For read from the right over trusted proxies), and whether the caller is not limited at all.
 // Where several callers of the configuration yield the same attribute, the first one counts. Two API keys in one
 // request are too many, wherever they stand.
-// Thread safety: an Identifier is immutable; a Peer and a Caller belong to one thread.
+// Thread safety: an Identifier is immutable; a Peer, a Caller and a Memory belong to one thread.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,14 @@
 
 #include "weir/config/config.h"
 #include "weir/http/message.h"
-#include "weir/http/parser.h"
 #include "weir/identity/api_keys.h"
 #include "weir/identity/attributes.h"
 #include "weir/identity/client_address.h"
+#include "weir/identity/gate.h"
+#include "weir/identity/memory.h"
+#include "weir/identity/refusal.h"
 #include "weir/identity/sources.h"
+#include "weir/identity/token_callers.h"
 
 namespace weir::identity {
 
@@ -36,24 +39,42 @@ struct Caller {
   bool bypass = false;
   std::string address_text;  // room for kAddress when it is not the peer's
   std::string query_text;    // room for decoded values of the query
+  std::string wait_text;     // room for Retry-After
+};
+
+// A request, when it came, and what may be asked about it.
+struct Arrival {
+  const http::RequestHead& request;
+  const Peer& peer;
+  WallTime now;
+  Memory& memory;        // made by the same Identifier
+  Gate* gate = nullptr;  // null: nobody is held off
 };
 
 enum class Identified : std::uint8_t {
   kYes,
-  kUnauthorized,  // 401: an unknown key, or nobody where somebody is required
+  kUnauthorized,  // 401: an unknown key, a bad token, or nobody where somebody is required
   kBadRequest,    // 400: the identity is given twice or is longer than 256 bytes
+  kHeldOff,       // 429: too many credentials of this address were wrong
+  kUnavailable,   // 503: there are no keys yet to check the token with
 };
 
 class Identifier {
  public:
-  explicit Identifier(const config::Config& config);
+  // `open`: whoever fetches the keys of callers that have a URL.
+  explicit Identifier(const config::Config& config, OpenKeys open = {});
+  Identifier(const Identifier&) = delete;
+  Identifier& operator=(const Identifier&) = delete;
+
+  // An empty one for a worker. `counters` outlive it.
+  Memory make_memory(Counters& counters) const;
 
   Peer peer(const std::optional<IpAddress>& address) const;
 
   // Fills `caller` (kService, kEndpoint and kMethod are left to the caller of this function). The values may be views
-  // into `request`, `peer`, `caller` and this object. When it does not succeed, `why` says so for the problem
-  // document. Codes: "unknown-key", "unidentified", "identity-twice", "identity-too-long".
-  Identified identify(const http::RequestHead& request, const Peer& peer, Caller& caller, http::Rejection& why) const;
+  // into the request, the peer, the memory (until the next request), `caller` and this object. When it does not
+  // succeed, `why` says so for the problem document; its texts are views into this object and `caller`.
+  Identified identify(const Arrival& arrival, Caller& caller, Refusal& why) const;
 
   // True when a field with this name decides who the caller is or what a request costs, so that a client may not
   // have it removed by naming it in Connection. Does not cover X-Forwarded-For, which the gateway always rewrites.
@@ -65,17 +86,17 @@ class Identifier {
   const AttributeNames& names() const { return names_; }
 
  private:
-  enum class Fault : std::uint8_t { kNone, kUnknownKey, kNobody, kTwice, kTooLong };
-  struct Context {
-    const http::RequestHead& request;
-    const Peer& peer;
+  struct Context : Arrival {
     Caller& caller;
+    Suspect suspect() const { return {peer.address ? gate : nullptr, caller.attributes.get(kAddress)}; }
   };
   struct FieldCaller {
+    enum class Kind : std::uint8_t { kValue, kKey, kToken };
     FieldName field;
-    AttributeId attribute;  // unused for API keys
-    bool is_key;
+    Kind kind;
+    AttributeId attribute;  // of kValue
     bool from_anyone;
+    std::size_t token_field;  // of kToken, in tokens_
   };
   struct Source {
     config::PerAttribute::Source kind;
@@ -95,13 +116,16 @@ class Identifier {
   Fault collect(const Context& context) const;
   IpAddress locate(const Context& context) const;
   Fault apply_callers(const Context& context) const;
-  Fault apply_key(std::string_view key, Attributes& attributes) const;
+  Fault apply_key(std::string_view key, const Context& context) const;
+  Fault apply_value(const FieldCaller& caller, const Context& context, bool& has_key) const;
   Fault apply_sources(const Context& context) const;
   Single find_source(const Source& source, const Context& context) const;
   Fault apply_bypass(const Context& context, const std::optional<IpAddress>& client) const;
 
   AttributeNames names_;
+  Refusals refusals_;
   ApiKeys keys_;
+  TokenCallers tokens_;
   std::vector<IpNetwork> trusted_;
   AddressField address_field_;
   int ipv6_prefix_;

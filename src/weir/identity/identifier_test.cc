@@ -48,7 +48,7 @@ class Scene {
   Identified ask(std::string_view peer, const std::vector<std::string>& fields, std::string_view start = "GET /") {
     request_.emplace(start, fields);
     peer_ = identifier_.peer(peer == "unix" ? std::nullopt : IpAddress::parse(peer));
-    return identifier_.identify(request_->head(), peer_, caller_, why_);
+    return identifier_.identify({request_->head(), peer_, WallTime{}, memory_}, caller_, why_);
   }
   std::string get(std::string_view name) const {
     return std::string(caller_.attributes.get(*identifier_.names().find(name)));
@@ -57,15 +57,17 @@ class Scene {
     return std::string(caller_.attributes.get(*identifier_.names().find(attribute)));
   }
   bool bypass() const { return caller_.bypass; }
-  const http::Rejection& why() const { return why_; }
+  const Refusal& why() const { return why_; }
   const Identifier& identifier() const { return identifier_; }
 
  private:
   Identifier identifier_;
+  Counters counters_;
+  Memory memory_ = identifier_.make_memory(counters_);
   std::optional<ParsedRequest> request_;
   Peer peer_;
   Caller caller_;
-  http::Rejection why_;
+  Refusal why_;
 };
 
 TEST(IdentifierTest, AKeyTellsPartnerAndPlan) {

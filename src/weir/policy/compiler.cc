@@ -44,6 +44,8 @@ std::string_view source_prefix(PerAttribute::Source source) {
       return "query:";
     case PerAttribute::Source::kCookie:
       return "cookie:";
+    case PerAttribute::Source::kClaim:
+      return "claim:";
     case PerAttribute::Source::kAttribute:
       break;
   }

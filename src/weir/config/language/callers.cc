@@ -15,21 +15,13 @@ using Secret = std::variant<std::string, Digest>;
 constexpr std::size_t kLongestKey = 256;       // bytes of a header field that names a caller
 constexpr std::size_t kLongestIdentity = 256;  // bytes of a partner or a plan
 
-void check_field(Reader& reader, const Fields& fields, std::string_view key, const std::string& header) {
-  if (!fields.has(key) || !fields.good(key)) return;
-  const Place place = fields.place(key);
-  const auto first = reader.scope.identity_fields.seen(lower_case(header), place);
-  if (first)
-    reader.report.error(place, fmt::format("the field '{}' has a caller already, in line {}", header, *first));
-}
-
 void note_api_key(Reader& reader, const Fields& fields, ApiKeyCaller& caller) {
-  check_field(reader, fields, "header", caller.header);
+  check_identity_field(reader, fields, "header", caller.header);
   reader.scope.attributes.insert({"partner", "plan", "key"});
 }
 
 void note_header(Reader& reader, const Fields& fields, HeaderCaller& caller) {
-  check_field(reader, fields, "name", caller.header);
+  check_identity_field(reader, fields, "name", caller.header);
   if (fields.good("from")) {
     check_trusted(reader, caller.from, fields.has("from") ? fields.place("from") : fields.map().place);
   }
@@ -161,6 +153,14 @@ bool to_bypass(Reader&, const Node&, BypassText&& text, Bypass& out) {
 
 }  // namespace
 
+void check_identity_field(Reader& reader, const Fields& fields, std::string_view key, const std::string& header) {
+  if (!fields.has(key) || !fields.good(key)) return;
+  const Place place = fields.place(key);
+  const auto first = reader.scope.identity_fields.seen(lower_case(header), place);
+  if (first)
+    reader.report.error(place, fmt::format("the field '{}' has a caller already, in line {}", header, *first));
+}
+
 Type<TrustedFrom> trusted_from() {
   return choice<TrustedFrom>("from",
                              {{"trusted_proxies", TrustedFrom::kTrustedProxies}, {"anyone", TrustedFrom::kAnyone}});
@@ -176,7 +176,7 @@ Type<std::vector<Caller>> callers_section() {
   Object<Caller> caller("a caller");
   caller.alternative("api_key", api_key_caller(), "An API key; yields partner and plan.")
       .alternative("header", header_caller(), "A header field that a proxy or the client sets; yields one attribute.")
-      .later("jwt", "callers known by a signed token")
+      .alternative("jwt", jwt_caller(), "A signed token (JWT); its claims become attributes.")
       .exactly_one({"api_key", "header", "jwt"});
   auto list = list_of<Caller>(caller);
   list.read = [read = std::move(list.read)](Reader& reader, const Node& node, std::vector<Caller>& out) {

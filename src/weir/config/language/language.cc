@@ -135,6 +135,10 @@ Type<Config> language() {
       .key("identify", &Config::identify_required,
            choice<bool>("identify", {{"optional", false}, {"required", true}}),
            "`required`: a request without partner or user gets 401.")
+      .key(
+          "guessing", &Config::guessing, guessing_section(),
+          "How often keys and tokens from one address may be wrong; then it gets 429 for those that are not known to "
+          "be good. `off`: as often as it likes.")
       .key("bypass", &Config::bypass, bypass_section(), "Requests that are not limited at all.")
       .key("limits", &Config::limits, limits_section(), "What is counted, per whom, and how much of it is allowed.")
       .group("store", store_section())

@@ -23,10 +23,17 @@ void report_absent(Reader& reader, const Place& place, const std::string& name) 
                       attribute_suggestion(reader, name));
 }
 
+void check_claim(Reader& reader, const Place& place) {
+  if (reader.scope.tokens || !reader.scope.attributes_complete) return;
+  reader.report.error(place, "there is no jwt caller, so no claim is ever there and this limit could never act",
+                      "add a caller such as `jwt: {issuer: \"https://id.example\", keys: jwks.json}`");
+}
+
 // Looks at the items that can be read, even if another one cannot.
 void check_per(Reader& reader, const Fields& fields) {
   for (const auto& item : fields.find("per")->items) {
     const auto per = parse_per(item->text);
+    if (per && per->source == PerAttribute::Source::kClaim) check_claim(reader, item->place);
     if (!per || per->source != PerAttribute::Source::kAttribute || reader.scope.has_attribute(per->name)) continue;
     report_absent(reader, item->place, per->name);
   }

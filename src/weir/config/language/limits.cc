@@ -50,7 +50,7 @@ Type<std::vector<Limit>> limits_section() {
   Object<Limit> limit("a limit");
   limit.required("name", &Limit::name, name(), "Unique; appears in header fields, logs and metrics.")
       .required("per", &Limit::per, list_of(per_attribute(), 1),
-                "What is counted together: attributes, or header:NAME, query:NAME, cookie:NAME.")
+                "What is counted together: attributes, or header:NAME, query:NAME, cookie:NAME, claim:NAME.")
       .key("match", &Limit::match, list_of(endpoint_pattern(), 1),
            "METHOD /path/{segment}/*; the method * is any. Default: every request.")
       .key("services", &Limit::services, list_of(reference("service", &Scope::services), 1), "Default: all.")

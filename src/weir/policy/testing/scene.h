@@ -71,8 +71,8 @@ class Scene {
     if (router_.find(head.host, head.path, head.method, route_) != route::RouteStatus::kFound) {
       throw std::invalid_argument("no route");
     }
-    http::Rejection why;
-    if (identifier_.identify(head, peer_, caller_, why) != identity::Identified::kYes) {
+    identity::Refusal why;
+    if (identifier_.identify({head, peer_, WallTime{}, memory_}, caller_, why) != identity::Identified::kYes) {
       throw std::invalid_argument(std::string(why.code));
     }
     caller_.attributes.set(identity::kService, config_.services[route_.service].name);
@@ -93,6 +93,8 @@ class Scene {
   config::Config config_;
   route::Router router_;
   identity::Identifier identifier_;
+  identity::Counters counters_;
+  identity::Memory memory_ = identifier_.make_memory(counters_);
   RowNumbersShelf shelf_;
   Policy policy_;
   identity::Peer peer_ = identifier_.peer(IpAddress::parse("198.51.100.4"));
