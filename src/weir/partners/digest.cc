@@ -4,6 +4,7 @@
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <span>
 
@@ -43,10 +44,7 @@ std::string hex_of(std::span<const std::uint8_t> octets) {
 }
 
 // 16: none.
-std::size_t hex_digit(char c) {
-  const char lower = c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c;
-  return std::min<std::size_t>(kHexDigits.find(lower), 16);
-}
+std::size_t hex_digit(char c) { return std::min<std::size_t>(kHexDigits.find(c), 16); }
 
 }  // namespace
 

@@ -15,7 +15,7 @@ KeyDigest digest_of(std::string_view clear_key);
 
 // 64 hexadecimal digits, lower case.
 std::string hex(const KeyDigest& digest);
-// Either case. Absent: malformed.
+// Of hex(): absent for anything else, so that one digest has one text.
 std::optional<KeyDigest> parse_hex(std::string_view text);
 
 // From the operating system's random source: "weir_" and 43 characters (256 bits, base64url).

@@ -81,7 +81,7 @@ Row read_partner(FieldReader& fields) {
 KeyDigest read_digest(FieldReader& fields) {
   const std::string text = fields.required("key_sha256");
   const auto digest = parse_hex(text);
-  if (!digest && !text.empty()) fields.fault("key_sha256", "a SHA-256 has 64 hexadecimal digits");
+  if (!digest && !text.empty()) fields.fault("key_sha256", "a SHA-256 has 64 hexadecimal digits, in lower case");
   return digest.value_or(KeyDigest{});
 }
 
