@@ -61,6 +61,7 @@ void warn_about_fixed_settings(const config::Config& before, const config::Confi
   if (before.workers != after.workers) log_warn("workers changes with the next start, not with a reload");
   if (before.log.access != after.log.access) log_warn("log.access changes with the next start, not with a reload");
   if (before.redis != after.redis) log_warn("store.redis changes with the next start, not with a reload");
+  if (before.policies != after.policies) log_warn("policies changes with the next start, not with a reload");
   if (before.store.max_accounts != after.store.max_accounts) {
     log_warn("store.memory.max_accounts changes with the next start, not with a reload");
   }

@@ -48,6 +48,7 @@ struct Scope {
   Names upstreams;
   Names services;
   bool trusted_proxies = false;      // there are some
+  bool policies = false;             // there is a database with rows
   std::set<std::string> attributes;  // that callers yield
   bool attributes_complete = true;   // false: a caller could not be read, so others may exist
   std::set<std::string> plans;       // that keys have

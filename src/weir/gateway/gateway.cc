@@ -76,6 +76,7 @@ Gateway::~Gateway() {
     worker->stop();
   }
   for (auto& worker : workers_) worker->join();
+  policies_.reset();  // it tells workers what it has found
   workers_.clear();
   for (const Listener& listener : listeners_) {
     if (listener.is_unix) ::unlink(listener.key.substr(listener.key.find(':') + 1).c_str());
@@ -95,6 +96,9 @@ Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clo
     if (!settings) return std::unexpected(settings.error());
     gateway->shared_ = std::move(*settings);  // workers connect when they start, whether anybody answers or not
   }
+  auto policies = open_policies(active, clock, gateway->resolver_);
+  if (!policies) return std::unexpected(policies.error());
+  gateway->policies_ = std::move(*policies);
   const std::size_t count = active.workers > 0 ? active.workers : available_cores();
   if (gateway->shared_) gateway->shared_->store.workers = static_cast<std::uint32_t>(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -105,6 +109,7 @@ Result<std::unique_ptr<Gateway>> Gateway::start(config::Config config, const Clo
                                                .store_epoch = gateway->store_epoch_,
                                                .budget = gateway->budget_,
                                                .shared = gateway->shared_ ? &*gateway->shared_ : nullptr,
+                                               .directory = gateway->policies_.get(),
                                                .calls = calls,
                                                .log = gateway->log_ ? &gateway->log_->add_writer() : nullptr,
                                                .id_prefix = id_prefix(i)},
@@ -178,6 +183,7 @@ void Gateway::on_every_worker(const std::function<void(Worker&)>& work) {
 
 Result<void> Gateway::reload(config::Config config) {
   config.redis = generation_->config.redis;  // the workers keep their connections
+  config.policies = generation_->config.policies;
   std::vector<Listener> opened;
   std::vector<std::vector<io::Descriptor>> sockets;
   if (auto result = open_listeners(config, opened, sockets); !result) return result;
@@ -269,7 +275,8 @@ std::vector<prometheus::MetricFamily> Gateway::metrics() const {
                   .last_reload_seconds = static_cast<double>(last_reload_.load()) * 1e-9,
                   .access_log_written = log_ ? log_->written() : 0,
                   .access_log_dropped = log_ ? log_->dropped() : 0,
-                  .keys = keys_.figures()});
+                  .keys = keys_.figures(),
+                  .policies = policies_ ? std::optional(policies_->stats()) : std::nullopt});
 }
 
 }  // namespace weir::gateway

@@ -18,6 +18,7 @@
 #include "weir/config/config.h"
 #include "weir/gateway/access_log.h"
 #include "weir/gateway/generation.h"
+#include "weir/gateway/policies.h"
 #include "weir/gateway/resolver.h"
 #include "weir/gateway/shared_store.h"
 #include "weir/gateway/worker.h"
@@ -80,6 +81,7 @@ class Gateway {
   Resolver resolver_;
   KeyRefresher keys_;
   std::optional<SharedStoreSettings> shared_;
+  std::unique_ptr<lookup::Directory> policies_;  // null: there are none
   ConnectionBudget budget_;
   std::unique_ptr<AccessLog> log_;
   std::shared_ptr<const Generation> generation_;

@@ -38,6 +38,7 @@ Generation::Generation(config::Config configuration, const Generation* previous,
       router(config),
       identifier(config, [&under](const config::JwtCaller& caller) { return under.keys.open(caller); }),
       policy(config, router, identifier.names(), under.store, under.row_numbers),
+      row_compiler(config, router, policy.limits()),
       fields(config.responses, policy.limits()) {
   if (config.guessing) guesses.emplace(*config.guessing, under.store);
   for (const config::Upstream& upstream : config.upstreams) {

@@ -18,6 +18,7 @@
 #include "weir/http/parser.h"
 #include "weir/identity/identifier.h"
 #include "weir/policy/policy.h"
+#include "weir/policy/row_compiler.h"
 #include "weir/route/router.h"
 #include "weir/store/memory/memory_store.h"
 
@@ -42,6 +43,7 @@ struct Generation {
   identity::Identifier identifier;
   std::optional<Guesses> guesses;  // absent: nobody is held off
   policy::Policy policy;
+  policy::RowCompiler row_compiler;
   RateLimitFields fields;
   std::vector<std::shared_ptr<SharedUpstream>> upstreams;  // as in Config::upstreams
 };

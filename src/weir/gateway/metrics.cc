@@ -131,6 +131,10 @@ class MetricsReport {
     credentials_.add({{"result", "refused"}}, number(credentials.refused));
     credentials_.add({{"result", "refused_again"}}, number(credentials.again));
     credentials_.add({{"result", "held_off"}}, number(credentials.held_off));
+    lookups_.add({{"result", "known"}}, number(worker.lookups.known));
+    lookups_.add({{"result", "expired"}}, number(worker.lookups.expired));
+    lookups_.add({{"result", "wanted"}}, number(worker.lookups.wanted));
+    lookups_.add({{"result", "away"}}, number(worker.lookups.away));
     for (std::size_t how = 0; how < decide::kReachedWords.size(); ++how) {
       reached_.add({{"how", std::string(decide::kReachedWords[how])}}, number(worker.reached_[how]));
     }
@@ -179,6 +183,7 @@ class MetricsReport {
     log_lines_.add({{"result", "written"}}, static_cast<double>(process.access_log_written));
     log_lines_.add({{"result", "dropped"}}, static_cast<double>(process.access_log_dropped));
     for (const KeyRefresher::Figures& keys : process.keys) add_keys(keys);
+    if (process.policies) add_policies(*process.policies);
   }
 
   std::vector<MetricFamily> families() const {
@@ -221,7 +226,14 @@ class MetricsReport {
                                  &credentials_,
                                  &key_refreshes_,
                                  &key_age_,
-                                 &key_counts_}) {
+                                 &key_counts_,
+                                 &lookups_,
+                                 &policy_reads_,
+                                 &policy_failures_,
+                                 &policy_records_,
+                                 &policy_evictions_,
+                                 &policy_revision_,
+                                 &policy_up_}) {
       family->append_to(out);
     }
     return out;
@@ -245,6 +257,16 @@ class MetricsReport {
     key_refreshes_.add({{"result", "failure"}, {"url", keys.url}}, static_cast<double>(keys.failures));
     key_counts_.add({{"url", keys.url}}, static_cast<double>(keys.keys));
     if (keys.age) key_age_.add({{"url", keys.url}}, static_cast<double>(keys.age->count()) * 1e-9);
+  }
+
+  void add_policies(const lookup::Directory::Stats& policies) {
+    policy_reads_.add({{"from", "redis"}}, static_cast<double>(policies.shared_hits));
+    policy_reads_.add({{"from", "sql"}}, static_cast<double>(policies.queries));
+    policy_failures_.add({}, static_cast<double>(policies.failures));
+    policy_records_.add({}, static_cast<double>(policies.entries));
+    policy_evictions_.add({}, static_cast<double>(policies.evictions));
+    policy_revision_.add({}, static_cast<double>(policies.revision));
+    policy_up_.add({}, policies.up ? 1 : 0);
   }
 
   void add_limit(const std::string& name, const LimitCounters& limit) {
@@ -323,6 +345,15 @@ class MetricsReport {
   Family key_refreshes_{"weir_jwks_refreshes_total", "Fetches of an issuer's keys.", kCounter};
   Family key_age_{"weir_jwks_age_seconds", "Since an issuer's keys were last fetched.", kGauge};
   Family key_counts_{"weir_jwks_keys", "Keys of an issuer that can be used.", kGauge};
+  Family lookups_{"weir_policies_lookups_total", "Records of the policies that requests asked for.", kCounter};
+  Family policy_reads_{"weir_policies_reads_total", "Look-ups that Redis answered, and queries of the database.",
+                       kCounter};
+  Family policy_failures_{"weir_policies_failures_total", "Queries of the database that failed.", kCounter};
+  Family policy_records_{"weir_policies_records", "Records of the policies in memory.", kGauge};
+  Family policy_evictions_{"weir_policies_evictions_total", "Records that gave way because memory is bounded.",
+                           kCounter};
+  Family policy_revision_{"weir_policies_revision", "Of the newest change that was noticed.", kGauge};
+  Family policy_up_{"weir_policies_up", "Whether the database has answered last.", kGauge};
   bool any_shared_ = false;
   bool all_up_ = true;
 };

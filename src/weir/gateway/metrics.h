@@ -21,8 +21,10 @@
 #include "weir/base/counter.h"
 #include "weir/decide/decision.h"
 #include "weir/gateway/key_refresher.h"
+#include "weir/gateway/lookup_counters.h"
 #include "weir/gateway/shared_store.h"
 #include "weir/identity/memory.h"
+#include "weir/lookup/directory.h"
 
 namespace weir::gateway {
 
@@ -83,6 +85,7 @@ class WorkerMetrics {
   OwnedCounter& reached(decide::Reached how) { return reached_[static_cast<std::size_t>(how)]; }
 
   identity::Counters credentials;
+  LookupCounters lookups;
 
   OwnedCounter client_connections;  // open now
   OwnedCounter accepted_connections;
@@ -122,6 +125,7 @@ struct ProcessFigures {
   std::uint64_t access_log_written = 0;
   std::uint64_t access_log_dropped = 0;
   std::vector<KeyRefresher::Figures> keys{};
+  std::optional<lookup::Directory::Stats> policies{};  // absent: there are none
 };
 
 // Sums over all workers, in the form that prometheus-cpp writes as text.

@@ -17,6 +17,7 @@ constexpr Problem kBadPath{400, "bad-path", "The path of the request cannot be u
 constexpr Problem kAmbiguousPath{
     400, "ambiguous-path", "The path of the request can be read in more than one way.", {}, true};
 constexpr Problem kBodyTooLarge{413, "body-too-large", "The body is larger than this service takes.", {}};
+constexpr Problem kSwitchedOff{403, "partner-disabled", "This partner is switched off.", {}};
 constexpr Problem kMissing{403, "attribute-missing", "The request lacks what its limits are counted by.", {}};
 constexpr Problem kStoreAway{503, "limits-unavailable", "The limits of this request cannot be checked at the moment.",
                              "Retry-After: 1\r\n"};
@@ -53,10 +54,10 @@ std::optional<std::string_view> only_value(const http::ResponseHead& head, std::
 
 }  // namespace
 
-Verdict Pipeline::judge(const WorkerGeneration& generation, const http::RequestHead& head, const identity::Peer& peer,
-                        const Times& times, Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics,
-                        decide::Lines::Waiter& waiter) {
+Verdict Pipeline::judge(const WorkerGeneration& generation, const Arrived& request, Scratch& scratch,
+                        decide::Decision& decision, WorkerMetrics& metrics, decide::Lines::Waiter& waiter) {
   decision.clear();
+  const http::RequestHead& head = request.head;
   if (head.method_id == http::Method::kConnect || head.method_id == http::Method::kTrace) return answer(kNotAllowed);
   if (head.path == "*") return {.kind = Verdict::Kind::kOptions, .problem = {}};
   if (loops(head)) return answer(kLoop);
@@ -74,10 +75,7 @@ Verdict Pipeline::judge(const WorkerGeneration& generation, const http::RequestH
   const config::Service& service = generation.shared->config.services[scratch.route.service];
 
   Verdict verdict{.kind = Verdict::Kind::kProblem, .problem = {}, .service = scratch.route.service};
-  if (const auto problem = identify(generation, head, peer, times, scratch.caller)) {
-    verdict.problem = *problem;
-    return verdict;
-  }
+  if (!identify(generation, request, scratch, metrics, verdict)) return verdict;
   if (service.max_body && head.body.kind == http::BodyKind::kLength && head.body.length > *service.max_body) {
     verdict.problem = kBodyTooLarge;
     return verdict;
@@ -87,24 +85,54 @@ Verdict Pipeline::judge(const WorkerGeneration& generation, const http::RequestH
     verdict.bypass = true;
     return verdict;
   }
-  return limit(generation, head, times, scratch, decision, metrics, waiter);
+  return limit(generation, request, scratch, decision, metrics, waiter);
 }
 
-std::optional<Problem> Pipeline::identify(const WorkerGeneration& generation, const http::RequestHead& head,
-                                          const identity::Peer& peer, const Times& times,
-                                          identity::Caller& caller) const {
+bool Pipeline::identify(const WorkerGeneration& generation, const Arrived& request, Scratch& scratch,
+                        WorkerMetrics& metrics, Verdict& verdict) const {
   const Generation& shared = *generation.shared;
+  const Times& times = request.times;
   std::optional<GuessGate> gate;
   if (shared.guesses) gate.emplace(*shared.guesses, call_at(times));
-  const identity::Arrival arrival{head, peer, times.wall, *generation.memory, gate ? &*gate : nullptr};
+  const PartnerView::Moment moment{.now = times.now, .wall = times.wall, .may_wait = request.may_wait};
+  std::optional<PartnerView> partners;
+  if (directory_ != nullptr) partners.emplace(*directory_, shared, moment, scratch.partner, metrics.lookups);
+  const identity::Arrival arrival{request.head,
+                                  request.peer,
+                                  times.wall,
+                                  *generation.memory,
+                                  gate ? &*gate : nullptr,
+                                  partners ? &*partners : nullptr};
   identity::Refusal why;
-  if (shared.identifier.identify(arrival, caller, why) == identity::Identified::kYes) return std::nullopt;
-  return Problem{why.status, why.code, why.detail, why.fields, why.status == 400};
+  const identity::Identified identified = shared.identifier.identify(arrival, scratch.caller, why);
+  scratch.rows = {};
+  if (identified == identity::Identified::kNotYet) return look_up(*partners, scratch, verdict);
+  if (identified != identity::Identified::kYes) {
+    verdict.problem = {why.status, why.code, why.detail, why.fields, why.status == 400};
+    return false;
+  }
+  return !partners || scratch.caller.bypass || complete(*partners, scratch, verdict);
 }
 
-Verdict Pipeline::limit(const WorkerGeneration& generation, const http::RequestHead& head, const Times& times,
-                        Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics,
-                        decide::Lines::Waiter& waiter) {
+bool Pipeline::look_up(const PartnerView& partners, Scratch& scratch, Verdict& verdict) {
+  scratch.wanted = partners.wanted();
+  verdict.kind = Verdict::Kind::kLookUp;
+  return false;
+}
+
+// What the database says about the partner and its plan.
+bool Pipeline::complete(PartnerView& partners, Scratch& scratch, Verdict& verdict) {
+  const PartnerView::Standing standing = partners.complete(scratch.caller.attributes, scratch.rows);
+  if (partners.wanted()) return look_up(partners, scratch, verdict);
+  if (standing == PartnerView::Standing::kUsual) return true;
+  verdict.problem = kSwitchedOff;
+  return false;
+}
+
+Verdict Pipeline::limit(const WorkerGeneration& generation, const Arrived& request, Scratch& scratch,
+                        decide::Decision& decision, WorkerMetrics& metrics, decide::Lines::Waiter& waiter) {
+  const http::RequestHead& head = request.head;
+  const Times& times = request.times;
   const Generation& shared = *generation.shared;
   identity::Attributes& attributes = scratch.caller.attributes;
   attributes.set(identity::kService, shared.config.services[scratch.route.service].name);
@@ -112,7 +140,7 @@ Verdict Pipeline::limit(const WorkerGeneration& generation, const http::RequestH
   if (scratch.route.endpoint != route::Route::kNoEndpoint) {
     attributes.set(identity::kEndpoint, shared.router.patterns()[scratch.route.endpoint].text);
   }
-  shared.policy.charge(scratch.route, head, scratch.caller, scratch.charges);
+  shared.policy.charge(scratch.route, head, scratch.caller, scratch.charges, scratch.rows);
 
   Verdict verdict{.kind = Verdict::Kind::kForward, .problem = {}, .service = scratch.route.service};
   if (scratch.charges.are_shared()) {

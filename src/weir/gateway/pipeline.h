@@ -11,6 +11,7 @@
 #include "weir/decide/decision.h"
 #include "weir/decide/lines.h"
 #include "weir/gateway/generation.h"
+#include "weir/gateway/partner_view.h"
 #include "weir/gateway/problem.h"
 #include "weir/gateway/scratch.h"
 #include "weir/http/message.h"
@@ -22,6 +23,7 @@ namespace weir::gateway {
 struct Verdict {
   enum class Kind : std::uint8_t {
     kForward,  // to the service's upstream
+    kLookUp,   // Scratch::wanted has to be looked up; then the request is to be judged again
     kDecide,   // the shared store has to be asked: Pipeline::decide
     kRefuse,   // 429, from the decision
     kProblem,  // another answer of our own
@@ -41,18 +43,25 @@ struct Times {
   WallTime wall{};
 };
 
+// A request that is to be judged.
+struct Arrived {
+  const http::RequestHead& head;
+  const identity::Peer& peer;
+  Times times;
+  bool may_wait = true;  // false: what had to be looked up first was, or cannot be
+};
+
 class Pipeline {
  public:
-  // `shared`: null without a shared store.
-  Pipeline(store::MemoryStore& store, decide::Lines& lines, decide::Decider::Shared* shared, const Clock& clock,
-           Instant store_epoch)
-      : decider_(store, lines, shared), clock_(clock), store_epoch_(store_epoch) {}
+  // `shared`: null without a shared store. `directory`: null without policies.
+  Pipeline(store::MemoryStore& store, decide::Lines& lines, decide::Decider::Shared* shared,
+           lookup::Directory* directory, const Clock& clock, Instant store_epoch)
+      : decider_(store, lines, shared), directory_(directory), clock_(clock), store_epoch_(store_epoch) {}
 
   // Fills `decision` and, in `scratch`, the route and the caller. Views in the verdict live as long as the
   // generation and the head. `waiter`: as in Decider::decide. After kDecide the charges are in `scratch`.
-  Verdict judge(const WorkerGeneration& generation, const http::RequestHead& head, const identity::Peer& peer,
-                const Times& times, Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics,
-                decide::Lines::Waiter& waiter);
+  Verdict judge(const WorkerGeneration& generation, const Arrived& request, Scratch& scratch,
+                decide::Decision& decision, WorkerMetrics& metrics, decide::Lines::Waiter& waiter);
 
   // Makes `verdict` one of the other kinds. Whatever is given outlives the task; `times`: when it began.
   io::Task<void> decide(const WorkerGeneration& generation, const policy::Charges& charges, Times times,
@@ -76,11 +85,13 @@ class Pipeline {
   }
 
  private:
-  // Absent: the caller is known as far as has to be.
-  std::optional<Problem> identify(const WorkerGeneration& generation, const http::RequestHead& head,
-                                  const identity::Peer& peer, const Times& times, identity::Caller& caller) const;
-  Verdict limit(const WorkerGeneration& generation, const http::RequestHead& head, const Times& times,
-                Scratch& scratch, decide::Decision& decision, WorkerMetrics& metrics, decide::Lines::Waiter& waiter);
+  // False: `verdict` says what becomes of the request. Else the caller is known as far as has to be.
+  bool identify(const WorkerGeneration& generation, const Arrived& request, Scratch& scratch, WorkerMetrics& metrics,
+                Verdict& verdict) const;
+  static bool look_up(const PartnerView& partners, Scratch& scratch, Verdict& verdict);
+  static bool complete(PartnerView& partners, Scratch& scratch, Verdict& verdict);
+  Verdict limit(const WorkerGeneration& generation, const Arrived& request, Scratch& scratch,
+                decide::Decision& decision, WorkerMetrics& metrics, decide::Lines::Waiter& waiter);
   void decide_in_memory(const policy::Charges& charges, const Times& times, decide::Decision& decision,
                         WorkerMetrics& metrics, decide::Lines::Waiter& waiter);
   static void conclude(const WorkerGeneration& generation, const policy::Charges& charges,
@@ -91,6 +102,7 @@ class Pipeline {
   limit::LeaseId new_lease() { return {++leases_, lease_prefix_}; }
 
   decide::Decider decider_;
+  lookup::Directory* directory_;
   const Clock& clock_;
   Instant store_epoch_;
   std::uint32_t until_timed_ = 0;

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 
 #include "weir/base/text.h"
+#include "weir/gateway/partner_view.h"
 #include "weir/http/parser.h"
 #include "weir/identity/identifier.h"
 #include "weir/io/buffer.h"
@@ -29,6 +31,9 @@ struct Scratch {
   http::ResponseParser response_parser;
   route::Route route;
   identity::Caller caller;
+  PartnerFindings partner;
+  policy::CallerRows rows;
+  std::optional<partners::Subject> wanted;  // after Verdict::Kind::kLookUp
   policy::Charges charges;
 };
 

@@ -54,6 +54,12 @@ io::Detached Session::run() {
     }
     if (next == Next::kEnd) break;
     State state = handle_request();
+    while (looking_up_) {
+      input_.keep();
+      const Instant until = began_ + generation_->shared->config.policies->budget;
+      may_look_up_ = co_await worker_.lookups()->wait(wanted_, until);
+      state = judge_again();
+    }
     if (deciding_) {
       input_.keep();
       co_await worker_.pipeline().decide(*generation_, exchange_->charges(), worker_.times(), exchange_->decision(),
@@ -175,18 +181,42 @@ State Session::handle_request() {
   body_ = MessageBody(head.body);
   exchange_ = worker_.take_exchange();
 
+  exchange_->request_id().clear();
+  ticket_ = 0;
+  may_look_up_ = worker_.lookups() != nullptr;
+  return judge_request();
+}
+
+// What the request needs to know has been looked up, or cannot be: its head, which has not been touched, is read once
+// more, since it may have moved.
+State Session::judge_again() {
+  looking_up_ = false;
+  if (cut_) return State::kGone;
+  parser().reset();
+  if (parser().parse(input_.view()) != Parsed::kComplete) return State::kGone;  // it was complete before
+  return judge_request();
+}
+
+State Session::judge_request() {
+  const http::RequestHead& head = parser().head();
   const http::Field* id = head.only(http::FieldId::kXRequestId);
   const bool keep_request_id = id != nullptr && is_valid_request_id(head.value(*id));
   std::string& request_id = exchange_->request_id();
   if (keep_request_id) {
     request_id.assign(head.value(*id));
-  } else {
+  } else if (request_id.empty()) {
     worker_.make_request_id(request_id);
   }
   Scratch& scratch = worker_.scratch();
-  ticket_ = 0;
-  const Verdict verdict = worker_.pipeline().judge(*generation_, head, peer_, worker_.times(), scratch,
-                                                   exchange_->decision(), worker_.metrics(), *this);
+  const Arrived request{head, peer_, worker_.times(), may_look_up_};
+  const Verdict verdict =
+      worker_.pipeline().judge(*generation_, request, scratch, exchange_->decision(), worker_.metrics(), *this);
+  if (verdict.kind == Verdict::Kind::kLookUp) {
+    if (!parser_) parser_ = worker_.lend_parser();
+    wanted_ = *scratch.wanted;
+    looking_up_ = true;
+    return State::kWaiting;
+  }
   service_ = verdict.service;
   if (worker_.log() != nullptr) {
     exchange_->record().begin(worker_.loop().wall(), request_id, peer_, head, *generation_->shared, verdict,

@@ -52,6 +52,8 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
   void reject(const http::Rejection& why);
 
   Exchange::State handle_request();
+  Exchange::State judge_request();
+  Exchange::State judge_again();
   Exchange::State answer_verdict(const http::RequestHead& head, const Verdict& verdict);
   void prepare(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id);
   Exchange::State begin_decision(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id);
@@ -95,7 +97,8 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
   identity::Peer peer_;
   std::unique_ptr<http::RequestParser> parser_;  // only while a head comes in pieces
   std::unique_ptr<Exchange> exchange_;           // only while a request is under way
-  Verdict verdict_;                              // of a request that waits for its decision, or that it refused
+  partners::Subject wanted_;
+  Verdict verdict_;  // of a request that waits for its decision, or that it refused
 
   Instant began_{};  // of the current request
   Instant exchange_deadline_{};
@@ -112,8 +115,10 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
   std::uint32_t requests_ = 0;
   route::ServiceIndex service_ = Verdict::kNoService;
   std::uint8_t minor_version_ = 1;
-  bool introduced_;        // by a PROXY header that is still to be read
-  bool deciding_ = false;  // the shared store has been asked
+  bool introduced_;          // by a PROXY header that is still to be read
+  bool deciding_ = false;    // the shared store has been asked
+  bool looking_up_ = false;  // the request is to be judged again when `wanted_` is known
+  bool may_look_up_ = true;
   bool head_only_ = false;
   bool head_begun_ = false;    // its deadline runs
   bool body_held_up_ = false;  // not by the client, when last looked at

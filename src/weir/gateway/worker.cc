@@ -17,12 +17,13 @@ Worker::Worker(const WorkerContext& context, std::shared_ptr<const Generation> g
     : loop_(context.clock, context.calls),
       hosts_(loop_, metrics_),
       shared_(context.shared == nullptr ? nullptr : std::make_unique<SharedStoreAccess>(loop_, *context.shared)),
-      pipeline_(context.store, context.lines, shared_ ? &shared_->shared : nullptr, context.clock,
+      pipeline_(context.store, context.lines, shared_ ? &shared_->shared : nullptr, context.directory, context.clock,
                 context.store_epoch),
       budget_(context.budget),
       log_(context.log),
       id_prefix_(context.id_prefix),
       parser_(generation->rules) {
+  if (context.directory != nullptr) lookups_.emplace(loop_, *context.directory);
   adopt(std::move(generation));
 }
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -19,6 +20,7 @@
 
 #include "weir/gateway/access_log.h"
 #include "weir/gateway/generation.h"
+#include "weir/gateway/lookup_access.h"
 #include "weir/gateway/metrics.h"
 #include "weir/gateway/pipeline.h"
 #include "weir/gateway/scratch.h"
@@ -45,6 +47,7 @@ struct WorkerContext {
   Instant store_epoch;
   ConnectionBudget& budget;
   const SharedStoreSettings* shared = nullptr;  // null: every counter is in memory
+  lookup::Directory* directory = nullptr;       // null: there are no policies
   io::SocketCalls calls = io::SocketCalls::kAuto;
   AccessLog::Writer* log = nullptr;  // null: off
   std::string id_prefix;             // of request ids; differs between workers and processes
@@ -83,6 +86,7 @@ class Worker {
   WorkerMetrics& metrics() { return metrics_; }
   AccessLog::Writer* log() const { return log_; }
   const std::shared_ptr<WorkerGeneration>& generation() const { return generation_; }
+  LookupAccess* lookups() { return lookups_ ? &*lookups_ : nullptr; }
   bool draining() const { return draining_; }
   // When whatever is left is cut; far away unless the process is about to end.
   Instant drain_deadline() const { return drain_deadline_; }
@@ -112,6 +116,7 @@ class Worker {
   WorkerMetrics metrics_;
   UpstreamHosts hosts_;
   std::unique_ptr<SharedStoreAccess> shared_;
+  std::optional<LookupAccess> lookups_;
   Pipeline pipeline_;
   ConnectionBudget& budget_;
   AccessLog::Writer* log_;

@@ -119,6 +119,7 @@ Identified Identifier::identify(const Arrival& arrival, Caller& caller, Refusal&
   const Context context{arrival, caller};
   const Fault fault = collect(context);
   if (fault == Fault::kNone) return Identified::kYes;
+  if (fault == Fault::kKeyNotYet) return Identified::kNotYet;
   why = refusals_.of(fault);
   if (fault == Fault::kTooManyFailures) {
     arrival.memory.counters->held_off.add();
@@ -192,15 +193,28 @@ Fault Identifier::apply_value(const FieldCaller& caller, const Context& context,
 // A right key passes whatever its address did before. Where finding out would cost something, the gate comes first.
 Fault Identifier::apply_key(std::string_view key, const Context& context) const {
   const ApiKeys::Owner* owner = keys_.find(key);
-  if (!owner) {
-    const Suspect suspect = context.suspect();
-    return suspect.is_held_off() ? Fault::kTooManyFailures : suspect.failed(Fault::kUnknownKey);
-  }
+  if (!owner) return apply_kept_key(key, context);
   Attributes& attributes = context.caller.attributes;
   attributes.set_if_absent(kPartner, owner->partner);
   attributes.set_if_absent(kPlan, owner->plan);
   attributes.set_if_absent(kKey, owner->fingerprint);
   return Fault::kNone;
+}
+
+Fault Identifier::apply_kept_key(std::string_view key, const Context& context) const {
+  using Known = KeyDirectory::Known;
+  const KeyDirectory::Answer answer = context.keys == nullptr ? KeyDirectory::Answer() : context.keys->find(key);
+  if (answer.known == Known::kAway) return required_ ? Fault::kOwnersAway : Fault::kNone;
+  if (answer.known == Known::kOwner) {
+    Attributes& attributes = context.caller.attributes;
+    attributes.set_if_absent(kPartner, answer.partner);
+    attributes.set_if_absent(kPlan, answer.plan);
+    attributes.set_if_absent(kKey, answer.fingerprint);
+    return Fault::kNone;
+  }
+  const Suspect suspect = context.suspect();
+  if (suspect.is_held_off()) return Fault::kTooManyFailures;
+  return answer.known == Known::kNotYet ? Fault::kKeyNotYet : suspect.failed(Fault::kUnknownKey);
 }
 
 Fault Identifier::apply_sources(const Context& context) const {

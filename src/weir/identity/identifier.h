@@ -18,6 +18,7 @@
 #include "weir/identity/attributes.h"
 #include "weir/identity/client_address.h"
 #include "weir/identity/gate.h"
+#include "weir/identity/key_directory.h"
 #include "weir/identity/memory.h"
 #include "weir/identity/refusal.h"
 #include "weir/identity/sources.h"
@@ -47,8 +48,9 @@ struct Arrival {
   const http::RequestHead& request;
   const Peer& peer;
   WallTime now;
-  Memory& memory;        // made by the same Identifier
-  Gate* gate = nullptr;  // null: nobody is held off
+  Memory& memory;                // made by the same Identifier
+  Gate* gate = nullptr;          // null: nobody is held off
+  KeyDirectory* keys = nullptr;  // null: all keys are in the configuration
 };
 
 enum class Identified : std::uint8_t {
@@ -56,7 +58,8 @@ enum class Identified : std::uint8_t {
   kUnauthorized,  // 401: an unknown key, a bad token, or nobody where somebody is required
   kBadRequest,    // 400: the identity is given twice or is longer than 256 bytes
   kHeldOff,       // 429: too many credentials of this address were wrong
-  kUnavailable,   // 503: there are no keys yet to check the token with
+  kUnavailable,   // 503: there are no keys yet to check the token with, or whose key it is cannot be found out
+  kNotYet,        // the key has to be looked up first; `why` says nothing
 };
 
 class Identifier {
@@ -117,6 +120,7 @@ class Identifier {
   IpAddress locate(const Context& context) const;
   Fault apply_callers(const Context& context) const;
   Fault apply_key(std::string_view key, const Context& context) const;
+  Fault apply_kept_key(std::string_view key, const Context& context) const;
   Fault apply_value(const FieldCaller& caller, const Context& context, bool& has_key) const;
   Fault apply_sources(const Context& context) const;
   Single find_source(const Source& source, const Context& context) const;

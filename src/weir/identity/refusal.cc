@@ -33,6 +33,8 @@ constexpr std::array<Words, kFaults> kWords{{
     {401, "token-issuer", "The token is from an issuer that is not taken."},
     {401, "token-audience", "The token is for somebody else."},
     {401, "token-type", "The token is of a type that is not taken."},
+    {503, "", ""},
+    {503, "owners-unavailable", "Whose key this is cannot be found out at the moment."},
 }};
 
 constexpr std::string_view kApiKey = "WWW-Authenticate: ApiKey realm=\"weir\"\r\n";
@@ -67,6 +69,7 @@ Refusals::Refusals(const config::Config& config) {
   fields(Fault::kUnknownKey) = kApiKey;
   fields(Fault::kNobody) = challenges_of(config);
   fields(Fault::kKeysUnavailable) = "Retry-After: 5\r\n";
+  fields(Fault::kOwnersAway) = "Retry-After: 1\r\n";
 }
 
 Refusal Refusals::of(Fault fault) const {

@@ -31,6 +31,8 @@ enum class Fault : std::uint8_t {
   kTokenIssuer,
   kTokenAudience,
   kTokenType,
+  kKeyNotYet,   // no answer: the key has to be looked up first
+  kOwnersAway,  // whose key it is cannot be found out, and somebody has to be identified
   kCount,
 };
 

@@ -147,6 +147,10 @@ void check_from_policies(Reader& reader, const Fields& fields, Limit& limit) {
     reader.report.error(fields.place(key),
                         fmt::format("'{}' has no meaning with rate 'policies': each row has its numbers", key));
   }
+  if (!reader.scope.policies) {
+    reader.report.error(fields.place("rate"), "rate 'policies' needs a database with rows",
+                        "add `policies: {sql: {url: \"sqlite:policies.db\"}}`");
+  }
   const PerAttribute partner{PerAttribute::Source::kAttribute, "partner"};
   if (fields.readable("per") && std::ranges::find(limit.per, partner) == limit.per.end()) {
     reader.report.error(fields.place("per"), "rows of the policies belong to partners, so `per` must name 'partner'");

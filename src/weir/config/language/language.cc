@@ -29,7 +29,7 @@ void check_addresses(Reader& reader, const Fields& fields, Config& config) {
 void check_keys(Reader& reader, const Fields& fields, Config& config) {
   if (!reader.scope.attributes_complete) return;
   const bool callers = has_api_key_caller(config);
-  if (callers && config.keys.empty()) {
+  if (callers && config.keys.empty() && !fields.has("policies")) {
     reader.report.warning(fields.place("callers"),
                           "there is an api_key caller but there are no keys: every key is refused");
   }
@@ -45,6 +45,12 @@ void check_identify(Reader& reader, const Fields& fields, Config& config) {
   if (reader.scope.has_attribute("partner") || reader.scope.has_attribute("user")) return;
   reader.report.error(fields.place("identify"),
                       "no caller yields the attribute partner or user, so every request would be refused");
+}
+
+void check_policies(Reader& reader, const Fields& fields, Config&) {
+  if (!fields.has("policies") || !reader.scope.attributes_complete || reader.scope.has_attribute("partner")) return;
+  reader.report.warning(fields.place("policies"),
+                        "no caller yields the attribute partner, so nothing in the policies could ever act");
 }
 
 // Whoever is not trusted is not believed, whatever it says.
@@ -140,10 +146,10 @@ Type<Config> language() {
           "How often keys and tokens from one address may be wrong; then it gets 429 for those that are not known to "
           "be good. `off`: as often as it likes.")
       .key("bypass", &Config::bypass, bypass_section(), "Requests that are not limited at all.")
-      .key("limits", &Config::limits, limits_section(), "What is counted, per whom, and how much of it is allowed.")
-      .group("store", store_section())
       .key("policies", &Config::policies, policies_section(),
            "Plans, partners, keys and limits that change while the gateway runs. Default: none.")
+      .key("limits", &Config::limits, limits_section(), "What is counted, per whom, and how much of it is allowed.")
+      .group("store", store_section())
       .key("responses", &Config::responses, responses_section(), "What clients are told.")
       .key("log", &Config::log, log_section(), "Logs.")
       .key("http", &Config::http, http_section(), "Bounds of HTTP/1.1 on the side of the clients.")
@@ -156,6 +162,7 @@ Type<Config> language() {
       .check(check_client_address)
       .check(check_keys)
       .check(check_identify)
+      .check(check_policies)
       .check(warn_of_logs)
       .check(warn_of_what_cannot_act);
   return file;

@@ -95,7 +95,14 @@ Type<std::optional<Policies>> policies_section() {
            "How long a request waits for the records that it needs.")
       .key("poll", &Policies::poll, duration(milliseconds(10), seconds(3600)),
            "How often the database is asked what has changed.");
-  return as<std::optional<Policies>>(Type<Policies>(policies));
+  auto section = as<std::optional<Policies>>(Type<Policies>(policies));
+  section.read = [read = std::move(section.read)](Reader& reader, const Node& node, std::optional<Policies>& out) {
+    reader.scope.policies = true;
+    reader.scope.attributes.insert("plan");  // a partner's row has one
+    reader.scope.plans_complete = false;
+    return read(reader, node, out);
+  };
+  return section;
 }
 
 }  // namespace weir::config

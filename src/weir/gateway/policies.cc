@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/gateway/policies.h"
+
+#include <utility>
+
+#include "weir/gateway/shared_store.h"
+#include "weir/partners/repository.h"
+#include "weir/partners/settings.h"
+
+namespace weir::gateway {
+
+Result<std::unique_ptr<lookup::Directory>> open_policies(const config::Config& config, const Clock& clock,
+                                                         Resolver& resolver) {
+  if (!config.policies) return nullptr;
+  const config::Policies& policies = *config.policies;
+  const lookup::Directory::Settings settings{
+      .lifetimes = {.present = policies.cache.ttl, .absent = policies.cache.absent_ttl},
+      .most = policies.cache.max,
+      .readers = policies.sql.connections,
+      .poll = policies.poll,
+      .snapshot = policies.cache.snapshot};
+  const auto open = [&clock, opener = partners::opener(partners::sql_settings(policies.sql))] {
+    return std::make_unique<partners::Repository>(partners::Repository::Settings{.open = opener, .scopes = {}},
+                                                  clock);
+  };
+  std::optional<SharedStoreSettings> redis;
+  if (config.redis && policies.cache.redis) {
+    auto shared = shared_store_settings(*config.redis, resolver);
+    if (!shared) return std::unexpected(shared.error());
+    redis = *std::move(shared);
+  }
+  const auto open_shared = [&](std::function<void()> told) -> std::unique_ptr<lookup::SharedCache> {
+    if (!redis) return nullptr;
+    return std::make_unique<lookup::SharedCache>(clock, redis->client, config.redis->prefix, settings.lifetimes,
+                                                 std::move(told));
+  };
+  return std::make_unique<lookup::Directory>(clock, settings, open, open_shared);
+}
+
+}  // namespace weir::gateway

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The directory of policies that a configuration asks for: its database, its cache, and the Redis that all gateways
+// share. Thread safety: pure function.
+#pragma once
+
+#include <memory>
+
+#include "weir/base/clock.h"
+#include "weir/config/config.h"
+#include "weir/gateway/resolver.h"
+#include "weir/lookup/directory.h"
+
+namespace weir::gateway {
+
+// Null without policies. Nothing is waited for: what cannot be reached is tried again. Fails when the certificates of
+// Redis cannot be used. `clock` and `resolver` outlive the directory.
+Result<std::unique_ptr<lookup::Directory>> open_policies(const config::Config& config, const Clock& clock,
+                                                         Resolver& resolver);
+
+}  // namespace weir::gateway
