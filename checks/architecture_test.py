@@ -156,6 +156,9 @@ class LibraryTest(unittest.TestCase):
             ("app/a.cc", "spdlog/spdlog.h", "spdlog"),
             ("gateway/refusal.cc", "prometheus/counter.h", "prometheus"),
             ("limit/a.cc", "openssl/sha.h", "openssl"),
+            ("identity/a.cc", "jansson.h", "tokens"),
+            ("gateway/a.cc", "jose/jwk.h", "tokens"),
+            ("gateway/a.cc", "curl/curl.h", "curl"),
             ("http/a.cc", "boost/beast.hpp", "oracles"),
             ("http/a.h", "gtest/gtest.h", "tests"),
         ]:

@@ -6,6 +6,8 @@
 #include "weir/base/testing/count_allocations.h"
 #include "weir/decide/decider.h"
 #include "weir/identity/testing/parsed_request.h"
+#include "weir/jose/key_set.h"
+#include "weir/jose/testing/signer.h"
 #include "weir/policy/testing/scene.h"
 
 namespace weir::decide {
@@ -29,8 +31,21 @@ config::Config busy_config() {
   return config;
 }
 
+const jose::testing::Signer kSigner = jose::testing::Signer::secret(32);
+constexpr const char* kClaims = R"({"exp":1800000000,"team":"a team that is known by what its token says of it"})";
+
+// A token that is known already, as nearly all are.
+config::JwtCaller token_caller() {
+  config::JwtCaller caller;
+  caller.attributes = {{"token_team", "team"}};
+  auto keys = jose::KeySet::read(kSigner.jwk(), jose::KeySet::Origin::kFile);
+  caller.file_keys = std::make_shared<const jose::KeySet>(std::move(keys.value().keys));
+  return caller;
+}
+
 TEST(AllocationTest, ADecisionAllocatesNothing) {
-  const config::Config config = busy_config();
+  config::Config config = busy_config();
+  config.callers.push_back(token_caller());
   const route::Router router(config);
   const identity::Identifier identifier(config);
   store::MemoryStore store({.max_accounts = 1'000});
@@ -40,8 +55,8 @@ TEST(AllocationTest, ADecisionAllocatesNothing) {
   const Decider decider(store, lines);
   const identity::testing::ParsedRequest request(
       "POST /products/12345?x=1&team=a%20team%20with%20a%20rather%20long%20name",
-      {"X-Api-Key: a-key-that-is-longer-than-a-small-string",
-       "X-Forwarded-For: 2001:db8:1111:2222:3333::9, 10.0.0.7"});
+      {"X-Api-Key: a-key-that-is-longer-than-a-small-string", "X-Forwarded-For: 2001:db8:1111:2222:3333::9, 10.0.0.7",
+       "Authorization: Bearer " + kSigner.token(jose::Algorithm::kHs256, kClaims)});
   const http::RequestHead& head = request.head();
   identity::Counters counters;
   identity::Memory memory = identifier.make_memory(counters);

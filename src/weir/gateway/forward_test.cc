@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "weir/http/parser.h"
+
 namespace weir::gateway {
 namespace {
 

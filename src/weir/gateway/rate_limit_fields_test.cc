@@ -6,6 +6,7 @@
 #include <string>
 
 #include "weir/gateway/problem.h"
+#include "weir/http/parser.h"
 
 namespace weir::gateway {
 namespace {

@@ -38,6 +38,14 @@ Fault fault_of(jose::KeySet::Mismatch mismatch) {
   return Fault::kTokenSignature;
 }
 
+// Counts against who sent it.
+bool is_failure(Fault fault) { return fault != Fault::kTooLong && fault != Fault::kKeysUnavailable; }
+
+// Will be the same for a while: time mends the one, keys the other.
+bool is_lasting(Fault fault) {
+  return fault != Fault::kNone && fault != Fault::kTokenEarly && fault != Fault::kKeysUnavailable;
+}
+
 // Absent: another scheme, or none.
 std::optional<std::string_view> after_bearer(std::string_view value) {
   constexpr std::string_view kScheme = "Bearer";
@@ -90,35 +98,42 @@ void TokenCallers::prepare(Memory& memory) const {
   memory.keys.resize(issuers_.size());
 }
 
-Fault TokenCallers::identify(std::size_t index, const Occasion& occasion, Attributes& attributes) const {
-  const Field& field = fields_[index];
+Fault TokenCallers::identify(std::size_t field_index, const Occasion& occasion, Attributes& attributes) const {
+  const Field& field = fields_[field_index];
   const Single found = find_field(occasion.request, field.name);
   if (found.twice) return Fault::kTwice;
   const auto text = token_in(field, found.value);
   if (!text) return Fault::kNone;
-  Memory& memory = occasion.memory;
-  const Fingerprint print = fingerprint(memory.key, *text);
-  const KnownToken* known = find_known(memory, index, print, occasion.now);
-  if (known != nullptr) {
-    memory.counters->remembered.add();
-  } else {
-    if (occasion.suspect.is_held_off()) return Fault::kTooManyFailures;
-    if (const RefusedToken* refused = find_refused(memory, index, print, occasion.now)) {
-      memory.counters->again.add();
-      return refused->fault == Fault::kTooLong ? refused->fault : occasion.suspect.failed(refused->fault);
-    }
-    KnownToken fresh;
-    fresh.issuer = kNoIssuer;
-    if (const Fault fault = examine(field, *text, occasion, fresh); fault != Fault::kNone) {
-      remember(occasion, index, print, {occasion.now + kRefusedFor, fresh.issuer, fresh.version, fault});
-      const bool is_failure = fault != Fault::kTooLong && fault != Fault::kKeysUnavailable;
-      return is_failure ? occasion.suspect.failed(fault) : fault;
-    }
-    memory.counters->verified.add();
-    known = &memory.fields[index].known.put(print, std::move(fresh));
+  const Sight sight{field, *text, fingerprint(occasion.memory.key, *text), occasion.memory.fields[field_index]};
+  const KnownToken* known = find_known(sight, occasion);
+  if (known == nullptr) {
+    const auto checked = check(sight, occasion);
+    if (!checked) return checked.error();
+    known = *checked;
   }
   for (const KnownToken::Value& value : known->values) attributes.set_if_absent(value.attribute, value.text);
   return Fault::kNone;
+}
+
+// A token that is not known to be good.
+std::expected<const KnownToken*, Fault> TokenCallers::check(const Sight& sight, const Occasion& occasion) const {
+  if (occasion.suspect.is_held_off()) return std::unexpected(Fault::kTooManyFailures);
+  const auto refuse = [&](Fault fault) {
+    return std::unexpected(is_failure(fault) ? occasion.suspect.failed(fault) : fault);
+  };
+  if (const RefusedToken* refused = find_refused(sight, occasion)) {
+    occasion.memory.counters->again.add();
+    return refuse(refused->fault);
+  }
+  KnownToken fresh;
+  fresh.issuer = kNoIssuer;
+  const Fault fault = examine(sight, occasion, fresh);
+  if (is_lasting(fault)) {
+    sight.seen.refused.put(sight.print, {occasion.now + kRefusedFor, fresh.issuer, fresh.version, fault});
+  }
+  if (fault != Fault::kNone) return refuse(fault);
+  occasion.memory.counters->verified.add();
+  return &sight.seen.known.put(sight.print, std::move(fresh));
 }
 
 // Absent: nothing that is ours. Empty: the scheme is, but there is no token.
@@ -145,43 +160,33 @@ const KeySource::Snapshot& TokenCallers::keys_of(std::size_t issuer, Memory& mem
   return seen;
 }
 
-KnownToken* TokenCallers::find_known(Memory& memory, std::size_t field, const Fingerprint& print,
-                                     WallTime now) const {
-  Recent<KnownToken>& tokens = memory.fields[field].known;
-  KnownToken* known = tokens.find(print);
+const KnownToken* TokenCallers::find_known(const Sight& sight, const Occasion& occasion) const {
+  KnownToken* known = sight.seen.known.find(sight.print);
   if (known == nullptr) return nullptr;
-  const KeySource::Snapshot& seen = keys_of(known->issuer, memory);
-  const bool counts = known->version == seen.version || seen.keys->contains(known->key);
-  if (counts && now < known->until) {
-    known->version = seen.version;
-    return known;
+  const KeySource::Snapshot& now = keys_of(known->issuer, occasion.memory);
+  const bool counts = known->version == now.version || now.keys->contains(known->key);
+  if (!counts || occasion.now >= known->until) {
+    sight.seen.known.erase(sight.print);
+    return nullptr;
   }
-  tokens.erase(print);
-  return nullptr;
+  known->version = now.version;
+  occasion.memory.counters->remembered.add();
+  return known;
 }
 
-const RefusedToken* TokenCallers::find_refused(Memory& memory, std::size_t field, const Fingerprint& print,
-                                               WallTime now) const {
-  Recent<RefusedToken>& tokens = memory.fields[field].refused;
-  const RefusedToken* refused = tokens.find(print);
-  if (refused == nullptr) return nullptr;
-  const bool same_keys = refused->issuer == kNoIssuer || keys_of(refused->issuer, memory).version == refused->version;
-  return same_keys && now < refused->until ? refused : nullptr;
-}
-
-// Time mends the one, keys the other.
-void TokenCallers::remember(const Occasion& occasion, std::size_t field, const Fingerprint& print,
-                            const RefusedToken& refused) const {
-  if (refused.fault == Fault::kTokenEarly || refused.fault == Fault::kKeysUnavailable) return;
-  occasion.memory.fields[field].refused.put(print, refused);
+const RefusedToken* TokenCallers::find_refused(const Sight& sight, const Occasion& occasion) const {
+  const RefusedToken* refused = sight.seen.refused.find(sight.print);
+  if (refused == nullptr || occasion.now >= refused->until) return nullptr;
+  const bool same_keys =
+      refused->issuer == kNoIssuer || keys_of(refused->issuer, occasion.memory).version == refused->version;
+  return same_keys ? refused : nullptr;
 }
 
 // The signature last: what costs nothing is checked before it.
-Fault TokenCallers::examine(const Field& field, std::string_view text, const Occasion& occasion,
-                            KnownToken& out) const {
-  const auto token = jose::parse_token(text);
+Fault TokenCallers::examine(const Sight& sight, const Occasion& occasion, KnownToken& out) const {
+  const auto token = jose::parse_token(sight.text);
   if (!token) return fault_of(token.error());
-  const auto picked = pick_issuer(field, *token);
+  const auto picked = pick_issuer(sight.field, *token);
   if (!picked) return Fault::kTokenIssuer;
   const Issuer& issuer = issuers_[*picked];
   out.issuer = *picked;

@@ -4,6 +4,7 @@
 // that its key still counts: a look-up. Thread safety: immutable after the callers were added.
 #pragma once
 
+#include <expected>
 #include <functional>
 #include <memory>
 #include <string>
@@ -40,7 +41,7 @@ class TokenCallers {
     Suspect suspect;
   };
   // Sets what the token in the field yields, as views into the memory that stay valid until the next request.
-  Fault identify(std::size_t field, const Occasion& occasion, Attributes& attributes) const;
+  Fault identify(std::size_t field_index, const Occasion& occasion, Attributes& attributes) const;
 
  private:
   struct Claim {
@@ -60,16 +61,23 @@ class TokenCallers {
     std::vector<std::size_t> issuers;  // in issuers_
   };
 
+  // A token, where it stands and what is remembered there.
+  struct Sight {
+    const Field& field;
+    std::string_view text;
+    Fingerprint print;
+    Memory::Field& seen;
+  };
+
   static std::optional<std::string_view> token_in(const Field& field, std::string_view value);
   std::optional<std::size_t> pick_issuer(const Field& field, const jose::Token& token) const;
   const KeySource::Snapshot& keys_of(std::size_t issuer, Memory& memory) const;
-  KnownToken* find_known(Memory& memory, std::size_t field, const Fingerprint& print, WallTime now) const;
-  const RefusedToken* find_refused(Memory& memory, std::size_t field, const Fingerprint& print, WallTime now) const;
-  Fault examine(const Field& field, std::string_view text, const Occasion& occasion, KnownToken& out) const;
+  const KnownToken* find_known(const Sight& sight, const Occasion& occasion) const;
+  const RefusedToken* find_refused(const Sight& sight, const Occasion& occasion) const;
+  std::expected<const KnownToken*, Fault> check(const Sight& sight, const Occasion& occasion) const;
+  Fault examine(const Sight& sight, const Occasion& occasion, KnownToken& out) const;
   Fault check_signature(const jose::Token& token, const Occasion& occasion, KnownToken& out) const;
   Fault take_claims(const jose::Token& token, KnownToken& out) const;
-  void remember(const Occasion& occasion, std::size_t field, const Fingerprint& print,
-                const RefusedToken& refused) const;
 
   const AttributeNames& names_;
   OpenKeys open_;
