@@ -95,7 +95,12 @@ Type<std::optional<Policies>> policies_section() {
            "How long a request waits for the records that it needs.")
       .key("poll", &Policies::poll, duration(milliseconds(10), seconds(3600)),
            "How often the database is asked what has changed.");
-  return as<std::optional<Policies>>(Type<Policies>(policies));
+  auto type = as<std::optional<Policies>>(Type<Policies>(policies));
+  type.read = [read = std::move(type.read)](Reader& reader, const Node& node, std::optional<Policies>& out) {
+    reader.scope.plans_complete = false;
+    return read(reader, node, out);
+  };
+  return type;
 }
 
 }  // namespace weir::config
