@@ -124,7 +124,7 @@ def test_a_dry_run_tells_everything_and_writes_nothing(weir):
 @pytest.mark.parametrize(
     "words, says",
     [
-        (["plans", "put", ""], "must not be empty"),
+        (["plans", "put", ""], "name: is missing"),
         (["partners", "put", "new", "--plan", "silver"], "there is no plan 'silver'"),
         (["keys", "put", "none"], "keys create"),
         (["keys", "create", "--partner", "nobody"], "there is no partner 'nobody'"),

@@ -166,8 +166,8 @@ listeners: [{address: 127.0.0.1:0}]
 upstreams: {u: {url: "http://127.0.0.1:1"}}
 services: {SAUCE: {upstream: u, paths: [/products]}, OTHER: {upstream: u, paths: [/other]}}
 limits:
-  - {name: a, per: [ip, service], rate: 50/s, cost: 3, services: [SAUCE], match: [GET /products], algorithm: fixed_window}
-  - {name: b, per: [ip], rate: 5/s, cost: {header: X-Cost, default: 2}}
+  - {name: a, per: [service], rate: 50/s, cost: 3, services: [SAUCE], match: [GET /products], algorithm: fixed_window}
+  - {name: b, per: ["header:X-Who"], rate: 5/s, cost: {header: X-Cost, default: 2}}
 )"));
   ASSERT_EQ(found.limits.size(), 2u);
   const LimitScope& a = found.limits[0];

@@ -71,7 +71,7 @@ class MariaDbServer:
         for _ in range(8):
             self.port = chosen or free_port()
             self.process = Process(self.arguments(), self.folder / "log")
-            eventually(lambda: self.answers() or not self.process.is_running(), START_LIMIT, "an answer of mariadbd")
+            eventually(lambda: self.answers() or not self.process.is_running(), START_LIMIT, 0.05, "an answer of mariadbd")
             if self.process.is_running():
                 return
         raise AssertionError(self.process.output())
