@@ -6,6 +6,7 @@
 #include <string>
 
 #include "weir/app/commands.h"
+#include "weir/app/policies_arguments.h"
 #include "weir/base/version.h"
 
 namespace {
@@ -70,6 +71,9 @@ int main(int argc, char** argv) {
   auto* echo = app.add_subcommand("echo", "Run a demo upstream that answers with the request as it arrived");
   echo->add_option("--address", arguments.address, "Where to listen")->capture_default_str();
   add_account_commands(app, arguments);
+  weir::app::PoliciesArguments policies;
+  weir::app::PoliciesCommand policies_command;
+  weir::app::add_policies_commands(app, policies, policies_command);
   app.add_subcommand("version", "Print the version");
   app.add_subcommand("help", "Print this text");
   try {
@@ -77,5 +81,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? weir::app::kDone : weir::app::kWrongUsage;
   }
-  return dispatch(app, arguments);
+  return policies_command ? policies_command(policies) : dispatch(app, arguments);
 }

@@ -96,6 +96,17 @@ TEST(PoliciesTest, SayWhatIsWrongWithAUrl) {
   }
 }
 
+TEST(PoliciesTest, MayHaveKeysAndPlansThatTheFileDoesNotHave) {
+  const std::string text = std::string(R"(
+policies: {sql: {url: "sqlite:p.db"}}
+callers: [{api_key: {header: X-Api-Key}}]
+limits: [{name: a, per: [partner], rate: 1/s, by: {plan: {gold: 2/s}}}]
+)") + kRest;
+  const auto loaded = load_text(text, "weir.yaml", no_environment);
+  ASSERT_TRUE(loaded.has_value());
+  EXPECT_TRUE(loaded->warnings.empty());
+}
+
 TEST(PoliciesTest, NeverTellAPassword) {
   for (const char* url : {"mysql://u:hunter2@h", "mysql://u:hunter2@h:0/d", "mysql://u:hunter2%@h/d",
                           "mysql://u:hunter2@@h/d", "postgres://u:hunter2@h/d", "mysql:u:hunter2@h/d"}) {

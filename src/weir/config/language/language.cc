@@ -29,7 +29,7 @@ void check_addresses(Reader& reader, const Fields& fields, Config& config) {
 void check_keys(Reader& reader, const Fields& fields, Config& config) {
   if (!reader.scope.attributes_complete) return;
   const bool callers = has_api_key_caller(config);
-  if (callers && config.keys.empty() && !fields.has("policies")) {
+  if (callers && config.keys.empty() && !config.policies && fields.good("policies")) {
     reader.report.warning(fields.place("callers"),
                           "there is an api_key caller but there are no keys: every key is refused");
   }
@@ -138,6 +138,8 @@ Type<Config> language() {
       .key("callers", &Config::callers, callers_section(),
            "What a request tells about who sends it. Every entry is tried, each yields attributes.")
       .key("keys", &Config::keys, keys_section(), "API keys of small set-ups.")
+      .key("policies", &Config::policies, policies_section(),
+           "Plans, partners, keys and limits that change while the gateway runs. Default: none.")
       .key("identify", &Config::identify_required,
            choice<bool>("identify", {{"optional", false}, {"required", true}}),
            "`required`: a request without partner or user gets 401.")
@@ -146,8 +148,6 @@ Type<Config> language() {
           "How often keys and tokens from one address may be wrong; then it gets 429 for those that are not known to "
           "be good. `off`: as often as it likes.")
       .key("bypass", &Config::bypass, bypass_section(), "Requests that are not limited at all.")
-      .key("policies", &Config::policies, policies_section(),
-           "Plans, partners, keys and limits that change while the gateway runs. Default: none.")
       .key("limits", &Config::limits, limits_section(), "What is counted, per whom, and how much of it is allowed.")
       .group("store", store_section())
       .key("responses", &Config::responses, responses_section(), "What clients are told.")
