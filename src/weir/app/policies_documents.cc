@@ -35,7 +35,8 @@ std::expected<partners::Applied, int> import(const PoliciesArguments& arguments)
   }
   const auto session = PoliciesSession::open(arguments.file);
   if (!session) return std::unexpected(session.error());
-  auto applied = (*session)->repository().import(document->rows, arguments.prune, write_options(arguments));
+  auto applied = (*session)->announced(
+      (*session)->repository().import(document->rows, arguments.prune, write_options(arguments)));
   if (applied) return *std::move(applied);
   if (applied.error().faults.empty()) return std::unexpected((*session)->tell(applied.error()));
   tell(partners::diagnostics_of(*document, applied.error().faults));

@@ -92,7 +92,9 @@ int create_key(const PoliciesArguments& arguments) {
   request.key.expires = *expires;
   const auto session = PoliciesSession::open(arguments.file);
   if (!session) return session.error();
-  return report(**session, (*session)->repository().create_key(request, write_options(arguments)), arguments);
+  return report(**session,
+                (*session)->announced((*session)->repository().create_key(request, write_options(arguments))),
+                arguments);
 }
 
 int rotate_key(const PoliciesArguments& arguments) {
@@ -109,7 +111,9 @@ int rotate_key(const PoliciesArguments& arguments) {
                                     .expires = expires->value_or(end),
                                     .new_id = arguments.id.value_or(""),
                                     .secret = *std::move(secret)};
-  return report(**session, (*session)->repository().rotate_key(rotation, write_options(arguments)), arguments);
+  return report(**session,
+                (*session)->announced((*session)->repository().rotate_key(rotation, write_options(arguments))),
+                arguments);
 }
 
 }  // namespace weir::app

@@ -151,7 +151,8 @@ int put_row(RowKind kind, const PoliciesArguments& arguments) {
                         : known ? std::optional(stamp_of(**there).revision)
                                 : std::optional<std::int64_t>(0);
   return report(**session,
-                (*session)->repository().apply({partners::Edit::put(*row, expected)}, write_options(arguments)),
+                (*session)->announced(
+                    (*session)->repository().apply({partners::Edit::put(*row, expected)}, write_options(arguments))),
                 arguments);
 }
 
@@ -160,7 +161,8 @@ int delete_row(RowKind kind, const PoliciesArguments& arguments) {
   const auto session = PoliciesSession::open(arguments.file);
   if (!session) return session.error();
   const auto edit = partners::Edit::remove(id_of(kind, arguments));
-  return report(**session, (*session)->repository().apply({edit}, write_options(arguments)), arguments);
+  return report(**session, (*session)->announced((*session)->repository().apply({edit}, write_options(arguments))),
+                arguments);
 }
 
 }  // namespace weir::app

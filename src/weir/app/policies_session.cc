@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "weir/app/commands.h"
+#include "weir/app/store_session.h"
 #include "weir/config/load.h"
+#include "weir/lookup/shared_cache.h"
 #include "weir/partners/settings.h"
 
 namespace weir::app {
@@ -51,6 +53,12 @@ std::expected<std::unique_ptr<PoliciesSession>, int> PoliciesSession::open(const
     return std::unexpected(kWrongUsage);
   }
   return std::unique_ptr<PoliciesSession>(new PoliciesSession(std::move(loaded->config)));
+}
+
+void PoliciesSession::announce() const {
+  if (!config_.redis || !config_.policies->cache.redis) return;
+  const auto session = StoreSession::open(*config_.redis);
+  if (session) (*session)->publish(lookup::channel_of(config_.redis->prefix), "changed");
 }
 
 int PoliciesSession::tell(const partners::Refusal& refusal) const {

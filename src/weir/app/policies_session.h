@@ -20,6 +20,13 @@ class PoliciesSession {
   static std::expected<std::unique_ptr<PoliciesSession>, int> open(const std::string& file);
 
   partners::Repository& repository() { return repository_; }
+  // Tells the gateways that share a Redis of what was written, so that they need not find out. Whether they hear it
+  // is not waited for: they look by themselves, too.
+  template <class T>
+  partners::Outcome<T> announced(partners::Outcome<T> written) const {
+    if (written) announce();
+    return written;
+  }
   WallTime now() const { return clock_.wall(); }
   const std::string& database() const { return config_.policies->sql.url.text; }
 
@@ -28,6 +35,7 @@ class PoliciesSession {
 
  private:
   explicit PoliciesSession(config::Config config);
+  void announce() const;
 
   config::Config config_;
   SystemClock clock_;

@@ -18,6 +18,21 @@ Result<std::unique_ptr<StoreSession>> StoreSession::open(const config::Redis& re
   return std::unique_ptr<StoreSession>(new StoreSession(std::move(resolver), std::move(*settings)));
 }
 
+namespace {
+
+io::Task<bool> tell(redis::Client& client, const redis::Command& command, const std::string& channel) {
+  const Instant deadline = client.loop().now() + StoreSession::kTelling;
+  const redis::Answer answer = co_await client.ask(channel, command, deadline);
+  co_return answer.answered();
+}
+
+}  // namespace
+
+void StoreSession::publish(const std::string& channel, const std::string& message) {
+  const redis::Command command{"PUBLISH", channel, message};
+  wait(tell(access_.client, command, channel));
+}
+
 std::expected<AccountQuestion, int> ask_about(const std::string& file, const std::string& account) {
   auto loaded = config::load_file(file, environment_variable);
   for (const config::Diagnostic& one : loaded ? loaded->warnings : loaded.error()) {

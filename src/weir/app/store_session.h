@@ -30,10 +30,13 @@ class StoreSession {
  public:
   // A person waits longer than a request.
   static constexpr nanoseconds kBudget = std::chrono::seconds(3);
+  static constexpr nanoseconds kTelling = std::chrono::milliseconds(500);
 
   static Result<std::unique_ptr<StoreSession>> open(const config::Redis& redis);
 
   store::AccountInspector& inspector() { return inspector_; }
+  // Tells whoever listens on this channel; as far as it can be told within kTelling.
+  void publish(const std::string& channel, const std::string& message);
   limit::Call call_now() const { return {.now = 0, .wall = clock_.wall().time_since_epoch().count()}; }
 
   // Runs the loop until the task is done. Once.

@@ -322,7 +322,7 @@ struct Policies {
     nanoseconds absent_ttl = std::chrono::seconds(10);  // of names that have no row; at most `ttl`
     bool redis = true;                                  // has a meaning with store.redis only
     std::uint64_t max = 1'000'000;                      // records in memory
-    std::string snapshot;                               // a file, taken from the file's folder; empty: none
+    std::string snapshot = "policies.snapshot";         // a file; empty: none
 
     bool operator==(const Cache&) const = default;
   };

@@ -107,7 +107,8 @@ void Directory::keep_snapshot(bool now) {
   snapshot_changes_ = cache_.changes();
   snapshot_at_ = clock_.now();
   const auto written = write_snapshot(settings_.snapshot, cache_);
-  if (!written) log_warn("policies: {}", written.error().message);
+  if (!written && !snapshot_failed_) log_warn("policies: {}", written.error().message);
+  snapshot_failed_ = !written;
 }
 
 void Directory::load_snapshot() {

@@ -84,6 +84,7 @@ class Directory {
   std::atomic<bool> up_{true};
   Instant snapshot_at_;
   std::uint64_t snapshot_changes_ = 0;
+  bool snapshot_failed_ = false;
   std::unique_ptr<SharedCache> shared_;
   std::unique_ptr<Reader> reader_;
   std::unique_ptr<Watcher> watcher_;

@@ -39,7 +39,6 @@ void check_sql(Reader& reader, const Fields& fields, Policies::Sql& sql) {
 }
 
 void check_cache(Reader& reader, const Fields& fields, Policies::Cache& cache) {
-  if (fields.readable("snapshot")) cache.snapshot = (reader.folder / cache.snapshot).string();
   if (!fields.good("ttl") || !fields.good("absent_ttl") || cache.absent_ttl <= cache.ttl) return;
   if (!fields.has("absent_ttl")) {
     cache.absent_ttl = cache.ttl;
@@ -78,9 +77,9 @@ Type<Policies::Cache> cache() {
       .key("redis", &Cache::redis, boolean(),
            "Whether gateways share records through store.redis, where there is one.")
       .key("max", &Cache::max, number<std::uint64_t>(1, 1'000'000'000), "The most records in memory.")
-      .key("snapshot", &Cache::snapshot, text(),
-           "A file, relative to the configuration file, from which a gateway starts while the database is away. "
-           "Default: none.")
+      .key("snapshot", &Cache::snapshot, word_or<std::string>("off", "", text()),
+           "A file, relative to the configuration file, from which a gateway starts while the database is away; `off` "
+           "for none.")
       .check(check_cache);
   return cache;
 }
@@ -100,7 +99,9 @@ Type<std::optional<Policies>> policies_section() {
     reader.scope.policies = true;
     reader.scope.attributes.insert("plan");  // a partner's row has one
     reader.scope.plans_complete = false;
-    return read(reader, node, out);
+    const bool good = read(reader, node, out);
+    if (out && !out->cache.snapshot.empty()) out->cache.snapshot = (reader.folder / out->cache.snapshot).string();
+    return good;
   };
   return section;
 }
