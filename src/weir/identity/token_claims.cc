@@ -106,7 +106,9 @@ std::expected<WallTime, Fault> check_claims(const jose::Token& token, const Expe
   return check_times(claims, expected.leeway, now);
 }
 
-std::string_view issuer_of(const jose::Token& token) { return jose::text_member(token.claims.get(), "iss").value_or(""); }
+std::string_view issuer_of(const jose::Token& token) {
+  return jose::text_member(token.claims.get(), "iss").value_or("");
+}
 
 std::string claim_text(const jose::Token& token, std::string_view name) {
   const json_t* value = find_claim(token.claims.get(), name);
