@@ -25,8 +25,9 @@ Result<T> as_result(Outcome<T>&& outcome) {
 }
 
 Outcome<void> check_author(const std::string& by) {
-  if (!by.empty() && by.size() <= kLongestName) return {};
-  return refuse(Kind::kWrong, fmt::format("who does it is told with 1 to {} bytes", kLongestName));
+  const std::string fault = by.empty() ? "must be told" : text_fault(by, kLongestName);
+  if (fault.empty()) return {};
+  return refuse(Kind::kWrong, fmt::format("who does it {}", fault));
 }
 
 Refusal unknown(const std::string& change_id) {

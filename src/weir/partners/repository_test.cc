@@ -188,6 +188,15 @@ TEST_P(RepositoryTest, RefusesTheSameKeyTwiceAndAnotherKeyByTheSameId) {
   EXPECT_EQ(refused(Edit::put(other)).message, "key 'k2': key_sha256: the same key is there as key 'k1'");
 }
 
+TEST_P(RepositoryTest, WantsToKnowWhoDoesIt) {
+  for (const std::string& by :
+       {std::string(), std::string(257, 'x'), std::string("two\nlines"), std::string("\xff")}) {
+    const auto done = repository_->apply({Edit::put(plan("gold"))}, {.by = by});
+    ASSERT_FALSE(done.has_value());
+    EXPECT_EQ(done.error().kind, Refusal::Kind::kWrong);
+  }
+}
+
 TEST_P(RepositoryTest, TellsEveryFaultOfManyEditsAndWritesNone) {
   const auto done =
       repository_->apply({Edit::put(plan("good")), Edit::put(plan("")), Edit::put(partner("a", "none"))}, kByTest);

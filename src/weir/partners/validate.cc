@@ -46,16 +46,8 @@ class Findings {
   void add(const RateFault& fault) {
     if (!fault.field.empty()) add(fault.field, fault.message);
   }
-  // Of any length that is not 0, unless it may be; without control characters, which nobody sees.
   void check_text(const char* field, const std::string& text, std::size_t longest) {
-    const bool control = std::ranges::any_of(text, [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
-    if (text.size() > longest) {
-      add(field, fmt::format("has {} bytes; {} are allowed", text.size(), longest));
-    } else if (control) {
-      add(field, "has a control character or a line break");
-    } else if (!is_utf8(text)) {
-      add(field, "is not UTF-8");
-    }
+    if (std::string fault = text_fault(text, longest); !fault.empty()) add(field, std::move(fault));
   }
   void check_name(const char* field, const std::string& name) {
     if (name.empty()) return add(field, "must not be empty");
@@ -197,6 +189,13 @@ void check_rate(Findings& findings, const LimitRow& row, const LimitScope& scope
 }
 
 }  // namespace
+
+std::string text_fault(std::string_view text, std::size_t longest) {
+  if (text.size() > longest) return fmt::format("has {} bytes; {} are allowed", text.size(), longest);
+  const bool control = std::ranges::any_of(text, [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
+  if (control) return "has a control character or a line break";
+  return is_utf8(text) ? "" : "is not UTF-8";
+}
 
 Faults faults_of(const Row& row) {
   Findings findings(row);
