@@ -149,10 +149,10 @@ def test_keys_of_the_database_identify_and_replace_each_other(launch_with, url):
     policies, gateway = launch_with(url, identify="required")
     policies("plans", "put", "gold")
     policies("partners", "put", "acme", "--plan", "gold")
-    policies.limit("acme", "100/day")
+    policies.limit("acme", "1000000/day")
     old = policies.key("acme", "--id", "old")
     ask = lambda key: gateway.ask(fields={"X-Api-Key": key})  # noqa: E731
-    assert limit_of(ask(old)) == "100"
+    assert limit_of(ask(old)) == "1000000"
     wrong = ask("weir_wrong")
     assert wrong.status == 401 and wrong.fields.get("WWW-Authenticate") and b"weir_wrong" not in wrong.body
     rotated = json.loads(policies("keys", "rotate", "old", "--id", "new", "--grace", "1h", "--json"))

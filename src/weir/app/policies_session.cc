@@ -56,7 +56,8 @@ std::expected<std::unique_ptr<PoliciesSession>, int> PoliciesSession::open(const
 }
 
 void PoliciesSession::announce() const {
-  if (!config_.redis || !config_.policies->cache.redis) return;
+  const bool shared = config_.redis && config_.policies->cache.redis && config_.policies->sql.url.path.empty();
+  if (!shared) return;
   const auto session = StoreSession::open(*config_.redis);
   if (session) (*session)->publish(lookup::channel_of(config_.redis->prefix), "changed");
 }

@@ -168,6 +168,8 @@ Exchange::State Exchange::fail(const Problem& problem) {
 void Exchange::finish() {
   if (stage_ == Stage::kIdle) return;
   stage_ = Stage::kIdle;
+  status_ = 0;
+  body_sent_ = 0;
   started_ = first_byte_ = {};
   host_ = nullptr;
   plan_.upstream->shared->running->fetch_sub(1, std::memory_order_relaxed);

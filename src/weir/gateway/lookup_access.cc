@@ -6,7 +6,7 @@
 namespace weir::gateway {
 
 io::Task<bool> LookupAccess::wait(const partners::Subject& subject, Instant deadline) {
-  if (loop_.now() >= deadline) co_return false;
+  if (shut_ || loop_.now() >= deadline) co_return false;
   io::Waiter wake;
   io::Timer timer(loop_.timers(), wake);
   Waiting waiting{wake};
@@ -20,11 +20,18 @@ io::Task<bool> LookupAccess::wait(const partners::Subject& subject, Instant dead
   co_return waiting.read;
 }
 
+void LookupAccess::shut() {
+  shut_ = true;
+  while (!waiting_.empty()) land(waiting_.begin()->first, false);
+}
+
 void LookupAccess::land(std::uint64_t ticket, bool read) {
   const auto found = waiting_.find(ticket);
   if (found == waiting_.end()) return;  // its time was over
-  found->second->read = read;
-  found->second->wake.notify();
+  Waiting* const one = found->second;
+  waiting_.erase(found);
+  one->read = read;
+  one->wake.notify();
 }
 
 }  // namespace weir::gateway

@@ -24,6 +24,8 @@ class LookupAccess {
   // Until it was looked up, or the time is over. False: there is no use in waiting any longer. `subject` lives as
   // long as the task.
   io::Task<bool> wait(const partners::Subject& subject, Instant deadline);
+  // Whoever waits goes on, and nobody waits any more.
+  void shut();
 
  private:
   struct Waiting {
@@ -36,6 +38,7 @@ class LookupAccess {
   lookup::Directory& directory_;
   std::unordered_map<std::uint64_t, Waiting*> waiting_;
   std::uint64_t tickets_ = 0;
+  bool shut_ = false;
 };
 
 }  // namespace weir::gateway

@@ -11,14 +11,13 @@ namespace {
 
 using Kind = partners::Subject::Kind;
 using lookup::Freshness;
-using lookup::Known;
 using lookup::KnownPtr;
 
 bool holds(const partners::Key& key, WallTime now) {
   return key.enabled && (!key.not_before || *key.not_before <= now) && (!key.expires || now < *key.expires);
 }
 
-const std::vector<partners::LimitRow>* limits_of(const Known& known) {
+const std::vector<partners::LimitRow>* limits_of(const lookup::Known& known) {
   if (const auto* partner = std::get_if<partners::PartnerRecord>(&known.record)) return &partner->limits;
   if (const auto* plan = std::get_if<partners::PlanRecord>(&known.record)) return &plan->limits;
   return nullptr;
@@ -26,18 +25,33 @@ const std::vector<partners::LimitRow>* limits_of(const Known& known) {
 
 }  // namespace
 
+PartnerView::~PartnerView() {
+  if (wanted_) return;
+  counters_.known.add(known_);
+  counters_.expired.add(expired_);
+  counters_.away.add(away_);
+}
+
 PartnerView::Answer PartnerView::find(std::string_view key) {
-  findings_.key = look(partners::subject_of(partners::digest_of(key)));
-  if (wanted_) return {.known = identity::KeyDirectory::Known::kNotYet, .partner = {}, .plan = {}, .fingerprint = {}};
+  const partners::Subject subject = partners::subject_of(partners::digest_of(key));
+  findings_.key = look(subject);
+  Answer answer;
+  if (wanted_) {
+    answer.known = identity::KeyDirectory::Known::kNotYet;
+    answer.was_owner = was_owner(subject);
+    return answer;
+  }
   if (findings_.key == nullptr) {
-    return {.known = identity::KeyDirectory::Known::kAway, .partner = {}, .plan = {}, .fingerprint = {}};
+    answer.known = identity::KeyDirectory::Known::kAway;
+    return answer;
   }
   const auto* found = std::get_if<partners::Key>(&findings_.key->record);
-  if (found == nullptr || !holds(*found, moment_.wall)) return {};
-  return {.known = identity::KeyDirectory::Known::kOwner,
-          .partner = found->partner,
-          .plan = found->plan,
-          .fingerprint = found->id};
+  if (found == nullptr || !holds(*found, moment_.wall)) return answer;
+  answer = {.known = identity::KeyDirectory::Known::kOwner,
+            .partner = found->partner,
+            .plan = found->plan,
+            .fingerprint = found->id};
+  return answer;
 }
 
 PartnerView::Standing PartnerView::complete(identity::Attributes& attributes, policy::CallerRows& rows) {
@@ -64,16 +78,20 @@ KnownPtr PartnerView::look(const partners::Subject& subject) {
   lookup::Found found = directory_.find(subject, moment_.now);
   const bool is_there = found.freshness == Freshness::kFresh || found.freshness == Freshness::kDue;
   if (is_there) {
-    counters_.known.add();
+    ++known_;
     return std::move(found.known);
   }
   if (moment_.may_wait) {
     if (!wanted_) wanted_ = subject;
-    counters_.wanted.add();
     return nullptr;
   }
-  (found.known == nullptr ? counters_.away : counters_.expired).add();
+  ++(found.known == nullptr ? away_ : expired_);
   return std::move(found.known);
+}
+
+bool PartnerView::was_owner(const partners::Subject& subject) {
+  const lookup::Found found = directory_.find(subject, moment_.now);
+  return found.known != nullptr && std::holds_alternative<partners::Key>(found.known->record);
 }
 
 // With rows that are made for the rules of this generation.
@@ -82,10 +100,13 @@ KnownPtr PartnerView::compiled(const partners::Subject& subject, KnownPtr known)
   const auto* limits = limits_of(*known);
   if (limits == nullptr || limits->empty()) return known;
   partners::Faults faults;
-  auto fresh =
-      std::make_shared<Known>(Known{.record = known->record, .compiled_for = generation_.number, .rows = {}});
+  auto fresh = std::make_shared<lookup::Known>();
+  fresh->record = known->record;
+  fresh->compiled_for = generation_.number;
   fresh->rows = generation_.row_compiler.compile(*limits, faults);
-  for (const partners::Fault& fault : faults) log_warn("policies: {}; it is left out", partners::to_text(fault));
+  if (known->compiled_for == 0) {  // once for each time that they were read anew
+    for (const partners::Fault& fault : faults) log_warn("policies: {}; it is left out", partners::to_text(fault));
+  }
   KnownPtr result = std::move(fresh);
   directory_.replace(subject, known, result);
   return result;

@@ -36,6 +36,10 @@ class PartnerView final : public identity::KeyDirectory {
   PartnerView(lookup::Directory& directory, const Generation& generation, const Moment& moment,
               PartnerFindings& findings, LookupCounters& counters)
       : directory_(directory), generation_(generation), moment_(moment), findings_(findings), counters_(counters) {}
+  // Counts what was found, unless the request is to be judged again.
+  ~PartnerView() override;
+  PartnerView(const PartnerView&) = delete;
+  PartnerView& operator=(const PartnerView&) = delete;
 
   // The owner of an API key. A key that is switched off, or does not hold yet or any more, is nobody's.
   Answer find(std::string_view key) override;
@@ -49,6 +53,7 @@ class PartnerView final : public identity::KeyDirectory {
 
  private:
   lookup::KnownPtr look(const partners::Subject& subject);
+  bool was_owner(const partners::Subject& subject);
   lookup::KnownPtr compiled(const partners::Subject& subject, lookup::KnownPtr known);
   const policy::RowTable* rows_of(const lookup::KnownPtr& known) const;
 
@@ -58,6 +63,9 @@ class PartnerView final : public identity::KeyDirectory {
   PartnerFindings& findings_;
   LookupCounters& counters_;
   std::optional<partners::Subject> wanted_;
+  std::uint64_t known_ = 0;
+  std::uint64_t expired_ = 0;
+  std::uint64_t away_ = 0;
 };
 
 }  // namespace weir::gateway

@@ -24,7 +24,8 @@ Result<std::unique_ptr<lookup::Directory>> open_policies(const config::Config& c
                                                   clock);
   };
   std::optional<SharedStoreSettings> redis;
-  if (config.redis && policies.cache.redis) {
+  // A file is at hand on this machine only, and what another machine has read is of another one.
+  if (config.redis && policies.cache.redis && policies.sql.url.path.empty()) {
     auto shared = shared_store_settings(*config.redis, resolver);
     if (!shared) return std::unexpected(shared.error());
     redis = *std::move(shared);

@@ -184,6 +184,7 @@ State Session::handle_request() {
   exchange_->request_id().clear();
   ticket_ = 0;
   may_look_up_ = worker_.lookups() != nullptr;
+  looked_up_ = false;
   return judge_request();
 }
 
@@ -192,6 +193,7 @@ State Session::handle_request() {
 State Session::judge_again() {
   looking_up_ = false;
   if (cut_) return State::kGone;
+  keep_alive_ = keep_alive_ && !worker_.draining();
   parser().reset();
   if (parser().parse(input_.view()) != Parsed::kComplete) return State::kGone;  // it was complete before
   return judge_request();
@@ -211,21 +213,28 @@ State Session::judge_request() {
   const Arrived request{head, peer_, worker_.times(), may_look_up_};
   const Verdict verdict =
       worker_.pipeline().judge(*generation_, request, scratch, exchange_->decision(), worker_.metrics(), *this);
-  if (verdict.kind == Verdict::Kind::kLookUp) {
-    if (!parser_) parser_ = worker_.lend_parser();
-    wanted_ = *scratch.wanted;
-    looking_up_ = true;
-    return State::kWaiting;
-  }
   service_ = verdict.service;
   if (worker_.log() != nullptr) {
     exchange_->record().begin(worker_.loop().wall(), request_id, peer_, head, *generation_->shared, verdict,
                               exchange_->decision(), scratch);
   }
+  if (verdict.kind == Verdict::Kind::kLookUp) return begin_look_up(*scratch.wanted);
   if (verdict.kind == Verdict::Kind::kDecide) return begin_decision(head, verdict, keep_request_id);
   if (verdict.kind != Verdict::Kind::kForward) return answer_verdict(head, verdict);
   prepare(head, verdict, keep_request_id);
   return wait_or_start();
+}
+
+State Session::begin_look_up(const partners::Subject& subject) {
+  if (std::exchange(looked_up_, true) && subject == wanted_) {  // it was looked up, and is not known all the same
+    may_look_up_ = false;
+    return judge_request();
+  }
+  worker_.metrics().lookups.wanted.add();
+  if (!parser_) parser_ = worker_.lend_parser();  // with the rules by which it was read
+  wanted_ = subject;
+  looking_up_ = true;
+  return State::kWaiting;
 }
 
 // The head is gone when the decision has come, so the request is made ready for the upstream before.

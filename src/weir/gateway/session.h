@@ -54,6 +54,7 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
   Exchange::State handle_request();
   Exchange::State judge_request();
   Exchange::State judge_again();
+  Exchange::State begin_look_up(const partners::Subject& subject);
   Exchange::State answer_verdict(const http::RequestHead& head, const Verdict& verdict);
   void prepare(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id);
   Exchange::State begin_decision(const http::RequestHead& head, const Verdict& verdict, bool keep_request_id);
@@ -119,6 +120,7 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
   bool deciding_ = false;    // the shared store has been asked
   bool looking_up_ = false;  // the request is to be judged again when `wanted_` is known
   bool may_look_up_ = true;
+  bool looked_up_ = false;  // something for this request
   bool head_only_ = false;
   bool head_begun_ = false;    // its deadline runs
   bool body_held_up_ = false;  // not by the client, when last looked at

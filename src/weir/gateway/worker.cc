@@ -110,6 +110,7 @@ std::size_t Worker::cut_all() {
     busy += sessions_[i]->busy() ? 1 : 0;
     sessions_[i]->cut();
   }
+  if (lookups_) lookups_->shut();
   if (shared_) shared_->shut();  // whoever waits for a decision ends, too
   return busy;
 }

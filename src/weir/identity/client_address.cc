@@ -51,13 +51,28 @@ class Elements {
   bool in_line_ = false;
 };
 
+// Takes the pair before the next `;` that is in no quoted string off the front, and the `;`.
+std::string_view take_pair(std::string_view& element) {
+  bool quoted = false;
+  std::size_t end = 0;
+  for (; end < element.size() && (quoted || element[end] != ';'); ++end) {
+    if (quoted && element[end] == '\\') {
+      ++end;
+    } else if (element[end] == '"') {
+      quoted = !quoted;
+    }
+  }
+  end = std::min(end, element.size());
+  const std::string_view pair = trimmed(element.substr(0, end));
+  element.remove_prefix(std::min(end + 1, element.size()));
+  return pair;
+}
+
 // The value of `for` in an element of Forwarded: the only one that is looked at. Twice: none.
 std::string_view for_of(std::string_view element) {
   std::string_view found;
   while (!element.empty()) {
-    const std::size_t end = element.find(';');
-    const std::string_view pair = trimmed(element.substr(0, end));
-    element = end == std::string_view::npos ? std::string_view() : element.substr(end + 1);
+    const std::string_view pair = take_pair(element);
     if (pair.size() < 4 || pair[3] != '=' || !http::same_name(pair.substr(0, 3), "for")) continue;
     if (!found.empty()) return {};
     found = pair.substr(4);

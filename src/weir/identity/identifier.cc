@@ -142,7 +142,7 @@ bool Identifier::is_claim(const http::RequestHead& request, const http::Field& f
   return std::ranges::any_of(claims_, [&](const FieldName& claim) { return claim.matches(request, field); });
 }
 
-Identifier::collect(const Context& context) const {
+Fault Identifier::collect(const Context& context) const {
   std::optional<IpAddress> client;
   context.caller.attributes.set(kAddress, context.peer.group);
   if (context.peer.address) client = locate(context);
@@ -212,6 +212,7 @@ Fault Identifier::apply_kept_key(std::string_view key, const Context& context) c
     attributes.set_if_absent(kKey, answer.fingerprint);
     return Fault::kNone;
   }
+  if (answer.was_owner) return Fault::kKeyNotYet;
   const Suspect suspect = context.suspect();
   if (suspect.is_held_off()) return Fault::kTooManyFailures;
   return answer.known == Known::kNotYet ? Fault::kKeyNotYet : suspect.failed(Fault::kUnknownKey);

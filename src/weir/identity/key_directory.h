@@ -23,6 +23,7 @@ class KeyDirectory {
     std::string_view partner;
     std::string_view plan;         // empty: none of its own
     std::string_view fingerprint;  // names the key without telling it
+    bool was_owner = false;        // of kNotYet: it was somebody's when it was last looked up
   };
 
   virtual ~KeyDirectory() = default;

@@ -46,7 +46,8 @@ bool Cache::put(const partners::Subject& subject, partners::Record record, std::
   const std::lock_guard lock(shard.mutex);
   Entry& entry = entry_of(shard, print, subject);
   if (revision < std::max(entry.least_revision, entry.revision)) return false;
-  if (age >= (std::holds_alternative<std::monostate>(record) ? lifetimes_.absent : lifetimes_.present)) return false;
+  const bool absent = std::holds_alternative<std::monostate>(record);
+  if (age > (absent ? lifetimes_.absent : lifetimes_.present) / 2) return false;
   if (entry.known == nullptr || entry.known->record != record) set(shard, entry, std::move(record));
   entry.revision = revision;
   believe(entry, print, now - age);
@@ -86,22 +87,37 @@ bool Cache::expire(const partners::Subject& subject, std::int64_t revision) {
   return known;
 }
 
-std::int64_t Cache::least_revision(const partners::Subject& subject) {
-  const Fingerprint print = print_of(subject);
-  Shard& shard = shard_of(print);
-  const std::lock_guard lock(shard.mutex);
-  const auto found = shard.entries.find(print);
-  return found == shard.entries.end() ? 0 : found->second.least_revision;
-}
-
-void Cache::each(const Visit& visit) const {
+void Cache::rewind(std::int64_t newest) {
   for (Shard& shard : shards_) {
     const std::lock_guard lock(shard.mutex);
-    for (const auto& [print, entry] : shard.entries) {
-      if (entry.known != nullptr && !entry.known->absent()) {
-        visit(entry.subject, entry.known->record, entry.revision);
+    for (auto& [print, entry] : shard.entries) {
+      if (std::max(entry.revision, entry.least_revision) <= newest) continue;
+      entry.revision = entry.least_revision = 0;
+      entry.expires = entry.due = Instant::min();
+    }
+  }
+  forgotten_.store(0, std::memory_order_relaxed);
+}
+
+// A shard is locked for as long as it takes to copy pointers and names.
+void Cache::each(const Visit& visit) const {
+  struct Copy {
+    partners::Subject subject;
+    KnownPtr known;
+    std::int64_t revision;
+  };
+  std::vector<Copy> copies;
+  for (Shard& shard : shards_) {
+    copies.clear();
+    {
+      const std::lock_guard lock(shard.mutex);
+      for (const auto& [print, entry] : shard.entries) {
+        if (entry.known != nullptr && !entry.known->absent()) {
+          copies.push_back({entry.subject, entry.known, entry.revision});
+        }
       }
     }
+    for (const Copy& copy : copies) visit(copy.subject, copy.known->record, copy.revision);
   }
 }
 
@@ -139,6 +155,12 @@ void Cache::believe(Entry& entry, const Fingerprint& print, Instant since) const
   entry.expires = since + life * 9 / 10 + life / 10 * jitter / 1024;
 }
 
+void Cache::forget(std::int64_t change) {
+  std::int64_t newest = forgotten_.load(std::memory_order_relaxed);
+  while (change > newest && !forgotten_.compare_exchange_weak(newest, change, std::memory_order_relaxed)) {
+  }
+}
+
 void Cache::make_room(Shard& shard) {
   while (shard.weight > most_ && shard.ring.size() > 1) {
     if (shard.hand >= shard.ring.size()) shard.hand = 0;
@@ -148,6 +170,7 @@ void Cache::make_room(Shard& shard) {
       continue;
     }
     shard.weight -= place->second.weight;
+    forget(place->second.least_revision);
     shard.entries.erase(place);
     shard.ring[shard.hand] = shard.ring.back();
     shard.ring.pop_back();

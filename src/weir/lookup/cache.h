@@ -28,7 +28,7 @@ class Cache {
   Found find(const partners::Subject& subject, Instant now);
   // The database has said this just now. What was known already and is equal stays the same object. `revision`: of
   // the database when it said so, `age`: how long ago that was. False: the subject has changed since (see expire), or
-  // it is too old, so it must be looked up again.
+  // it is older than half a life, so it must be looked up again.
   bool put(const partners::Subject& subject, partners::Record record, std::int64_t revision, Instant now,
            nanoseconds age = {});
   // As put, for what was known to an earlier process: it has expired already.
@@ -38,10 +38,13 @@ class Cache {
   // The subject has changed with this revision: what is older has expired, and is not taken from anybody any more.
   // True when it is known here.
   bool expire(const partners::Subject& subject, std::int64_t revision);
-  // The lowest revision that what others know of this subject must have.
-  std::int64_t least_revision(const partners::Subject& subject);
+  // The database has gone back: it was replaced, or restored. What is of a later revision than `newest` has expired,
+  // and gives way to whatever the database says now.
+  void rewind(std::int64_t newest);
+  // Of changes that have been forgotten, because their entries gave way, the newest: what others know must be newer.
+  std::int64_t forgotten() const { return forgotten_.load(std::memory_order_relaxed); }
 
-  // Calls `visit` for everything that is known and not absent, shard by shard, with the shard's lock held.
+  // Calls `visit` for everything that is known and not absent, without holding anybody up.
   using Visit = std::function<void(const partners::Subject&, const partners::Record&, std::int64_t revision)>;
   void each(const Visit& visit) const;
 
@@ -51,7 +54,7 @@ class Cache {
   std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::size_t kShards = 64;
+  static constexpr std::size_t kShards = 256;
 
   struct Entry {
     partners::Subject subject;
@@ -80,6 +83,7 @@ class Cache {
   void set(Shard& shard, Entry& entry, partners::Record record);
   void believe(Entry& entry, const Fingerprint& print, Instant since) const;
   void make_room(Shard& shard);
+  void forget(std::int64_t change);
 
   const std::size_t most_;  // of a shard
   const Lifetimes lifetimes_;
@@ -88,6 +92,7 @@ class Cache {
   std::atomic<std::size_t> size_{0};
   std::atomic<std::uint64_t> evictions_{0};
   std::atomic<std::uint64_t> changes_{0};
+  std::atomic<std::int64_t> forgotten_{0};
 };
 
 }  // namespace weir::lookup

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "weir/base/log.h"
-#include "weir/lookup/snapshot.h"
 
 namespace weir::lookup {
 
@@ -13,8 +12,7 @@ Directory::Directory(const Clock& clock, Settings settings, Open open, const Ope
     : clock_(clock),
       settings_(std::move(settings)),
       cache_(settings_.most, settings_.lifetimes),
-      snapshot_at_(clock.now()) {
-  load_snapshot();
+      snapshot_(settings_.snapshot, settings_.snapshot_every, cache_) {
   shared_ = open_shared([this] { watcher_->look_now(); });
   reader_ = std::make_unique<Reader>(
       clock, settings_.readers,
@@ -28,17 +26,18 @@ Directory::Directory(const Clock& clock, Settings settings, Open open, const Ope
                         }});
   watcher_ = std::make_unique<Watcher>(settings_.poll,
                                        Watcher::Owner{.open = std::move(open),
-                                                      .changed = [this](auto changes) { take_changes(changes); },
-                                                      .looked = [this] { keep_snapshot(false); }});
+                                                      .began = [this](std::int64_t newest) { begin_at(newest); },
+                                                      .changed = [this](auto changes) { take_changes(changes); }});
   if (shared_) shared_->start();
 }
 
 // Whoever is told something must be there longer than whoever tells it.
 Directory::~Directory() {
+  watcher_->shut();
+  reader_->shut();
   if (shared_) shared_->stop();
   watcher_.reset();
   reader_.reset();
-  keep_snapshot(true);
 }
 
 Found Directory::find(const partners::Subject& subject, Instant now) {
@@ -69,6 +68,8 @@ void Directory::look_up(const partners::Subject& subject) {
 
 // It is believed for as long as whoever has read it believes it.
 bool Directory::take_shared(const partners::Subject& subject, Said said) {
+  const std::int64_t floor = std::max(floor_.load(std::memory_order_relaxed), cache_.forgotten());
+  if (said.revision < floor || said.revision > watcher_->revision()) return false;
   const nanoseconds age = std::max(clock_.wall() - said.at, nanoseconds(0));
   return cache_.put(subject, std::move(said.record), said.revision, clock_.now(), age);
 }
@@ -87,9 +88,16 @@ void Directory::take_in(const std::vector<partners::Subject>& subjects, partners
   const Instant now = clock_.now();
   const WallTime wall = clock_.wall();
   for (std::size_t i = 0; i < subjects.size(); ++i) {
-    if (shared_) shared_->put(subjects[i], {reading.records[i], reading.revision, wall});
-    cache_.put(subjects[i], std::move(reading.records[i]), reading.revision, now);
+    const bool taken = cache_.put(subjects[i], reading.records[i], reading.revision, now);
+    if (taken && shared_) shared_->put(subjects[i], {std::move(reading.records[i]), reading.revision, wall});
   }
+}
+
+// What changed before is not known, so nobody else's word is taken for what is older; and what is newer here is of
+// another database, or of another time of this one.
+void Directory::begin_at(std::int64_t newest) {
+  cache_.rewind(newest);
+  floor_.store(newest, std::memory_order_relaxed);
 }
 
 void Directory::take_changes(std::span<const partners::Change> changes) {
@@ -98,25 +106,6 @@ void Directory::take_changes(std::span<const partners::Change> changes) {
   for (const auto& [subject, revision] : newest) {
     if (cache_.expire(subject, revision)) want(subject, [](bool) {});
   }
-}
-
-void Directory::keep_snapshot(bool now) {
-  if (settings_.snapshot.empty()) return;
-  const bool due = now || clock_.now() - snapshot_at_ >= settings_.snapshot_every;
-  if (!due || cache_.changes() == snapshot_changes_) return;
-  snapshot_changes_ = cache_.changes();
-  snapshot_at_ = clock_.now();
-  const auto written = write_snapshot(settings_.snapshot, cache_);
-  if (!written && !snapshot_failed_) log_warn("policies: {}", written.error().message);
-  snapshot_failed_ = !written;
-}
-
-void Directory::load_snapshot() {
-  if (settings_.snapshot.empty()) return;
-  const auto read = read_snapshot(settings_.snapshot, cache_);
-  if (!read) return log_warn("policies: {}", read.error().message);
-  if (*read > 0) log_info("policies: {} records of {}, until the database answers", *read, settings_.snapshot);
-  snapshot_changes_ = cache_.changes();
 }
 
 Directory::Stats Directory::stats() const {

@@ -19,6 +19,7 @@
 #include "weir/lookup/cache.h"
 #include "weir/lookup/reader.h"
 #include "weir/lookup/shared_cache.h"
+#include "weir/lookup/snapshot_keeper.h"
 #include "weir/lookup/watcher.h"
 
 namespace weir::lookup {
@@ -71,10 +72,8 @@ class Directory {
   bool take_shared(const partners::Subject& subject, Said said);
   void land(const partners::Subject& subject, bool read);
   void take_in(const std::vector<partners::Subject>& subjects, partners::Reading reading);
+  void begin_at(std::int64_t newest);
   void take_changes(std::span<const partners::Change> changes);
-  void keep_snapshot(bool now);
-  void load_snapshot();
-
   const Clock& clock_;
   const Settings settings_;
   Cache cache_;
@@ -82,9 +81,10 @@ class Directory {
   std::map<partners::Subject, std::vector<Done>> flights_;  // that are being looked up, and who waits
   std::atomic<std::uint64_t> shared_hits_{0};
   std::atomic<bool> up_{true};
-  Instant snapshot_at_;
-  std::uint64_t snapshot_changes_ = 0;
-  bool snapshot_failed_ = false;
+  // Revisions that values of others must have: not older than what may have been missed, and not newer than what is
+  // known to exist.
+  std::atomic<std::int64_t> floor_{INT64_MAX};
+  SnapshotKeeper snapshot_;
   std::unique_ptr<SharedCache> shared_;
   std::unique_ptr<Reader> reader_;
   std::unique_ptr<Watcher> watcher_;

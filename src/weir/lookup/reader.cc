@@ -12,22 +12,35 @@ Reader::Reader(const Clock& clock, std::size_t threads, Owner owner) : clock_(cl
 }
 
 Reader::~Reader() {
+  shut();
+  for (std::thread& thread : threads_) thread.join();
+  for (const Queue* queue : {&keys_, &others_}) {
+    for (const Wanted& wanted : *queue) wanted.done(false);
+  }
+}
+
+void Reader::shut() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-  for (const Wanted& wanted : queue_) wanted.done(false);
 }
 
 void Reader::want(const partners::Subject& subject, Done done) {
-  if (resting()) return done(false);
-  {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back({subject, std::move(done)});
-  }
-  wake_.notify_one();
+  if (enter(subject, done)) return wake_.notify_one();
+  done(false);
+}
+
+// Takes `done` if it is going to be looked up.
+bool Reader::enter(const partners::Subject& subject, Done& done) {
+  const std::lock_guard lock(mutex_);
+  Queue& queue = subject.kind == partners::Subject::Kind::kKey ? keys_ : others_;
+  if (stopping_ || queue.size() >= kMostWanted) return false;
+  if (!up_ && (probing_ || clock_.now() < rests_until_)) return false;
+  probing_ = !up_;
+  queue.push_back({subject, std::move(done)});
+  return true;
 }
 
 void Reader::run() {
@@ -44,13 +57,18 @@ void Reader::run() {
 // Waits for some; none: it is over.
 std::vector<Reader::Wanted> Reader::take() {
   std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+  wake_.wait(lock, [this] { return stopping_ || !keys_.empty() || !others_.empty(); });
   std::vector<Wanted> taken;
   if (stopping_) return taken;
-  const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(std::min(queue_.size(), kMostTogether));
-  std::move(queue_.begin(), end, std::back_inserter(taken));
-  queue_.erase(queue_.begin(), end);
+  move_some(others_, taken);
+  move_some(keys_, taken);
   return taken;
+}
+
+void Reader::move_some(Queue& from, std::vector<Wanted>& to) {
+  const auto end = from.begin() + static_cast<std::ptrdiff_t>(std::min(from.size(), kMostTogether));
+  std::move(from.begin(), end, std::back_inserter(to));
+  from.erase(from.begin(), end);
 }
 
 bool Reader::read(partners::Source& source, const std::vector<Wanted>& wanted) {
@@ -65,19 +83,14 @@ bool Reader::read(partners::Source& source, const std::vector<Wanted>& wanted) {
 
 void Reader::note(const Result<void>& outcome) {
   const bool up = outcome.has_value();
-  if (!up) {
-    failures_.fetch_add(1, std::memory_order_relaxed);
-    rests_until_.store((clock_.now() + kRestAfterFailure).time_since_epoch().count(), std::memory_order_relaxed);
-  }
+  if (!up) failures_.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
+    if (!up) rests_until_ = clock_.now() + kRestAfterFailure;
+    probing_ = false;
     if (std::exchange(up_, up) == up) return;
   }
   owner_.changed(up, up ? "" : outcome.error().message);
-}
-
-bool Reader::resting() const {
-  return clock_.now().time_since_epoch().count() < rests_until_.load(std::memory_order_relaxed);
 }
 
 }  // namespace weir::lookup

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads records out of the database on threads of its own, each with its own connection: whatever is wanted when a
-// thread comes free is read together, in one query per kind. After a failure nothing is tried for a moment, so that a
-// database that is away costs nobody any waiting.
+// thread comes free is read together, in one query per kind. While the database is away nothing is wanted of it but
+// one thing at a time, and after a moment: so it costs nobody any waiting. What is wanted is bounded: who comes when
+// too much is gets no answer, and keys, of which anybody can make up as many as he likes, never crowd out the rest.
 // Thread safety: any thread.
 #pragma once
 
@@ -23,6 +24,7 @@ namespace weir::lookup {
 class Reader {
  public:
   static constexpr std::size_t kMostTogether = 256;
+  static constexpr std::size_t kMostWanted = 8192;  // of keys, and of all others
   static constexpr nanoseconds kRestAfterFailure = std::chrono::milliseconds(500);
 
   struct Owner {
@@ -42,6 +44,8 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
 
   void want(const partners::Subject& subject, Done done);
+  // Nothing is read any more; whoever wants something gets no answer.
+  void shut();
 
   std::uint64_t queries() const { return queries_.load(std::memory_order_relaxed); }
   std::uint64_t failures() const { return failures_.load(std::memory_order_relaxed); }
@@ -52,20 +56,24 @@ class Reader {
     Done done;
   };
 
+  using Queue = std::deque<Wanted>;
+
   void run();
+  bool enter(const partners::Subject& subject, Done& done);
   std::vector<Wanted> take();
+  static void move_some(Queue& from, std::vector<Wanted>& to);
   bool read(partners::Source& source, const std::vector<Wanted>& wanted);
   void note(const Result<void>& outcome);
-  bool resting() const;
-
   const Clock& clock_;
   const Owner owner_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Wanted> queue_;
+  Queue keys_;
+  Queue others_;
   bool stopping_ = false;
-  bool up_ = true;  // under mutex_
-  std::atomic<Instant::rep> rests_until_{0};
+  bool up_ = true;  // the database has answered last
+  bool probing_ = false;
+  Instant rests_until_{};
   std::atomic<std::uint64_t> queries_{0};
   std::atomic<std::uint64_t> failures_{0};
   std::vector<std::thread> threads_;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/lookup/snapshot.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -44,6 +47,34 @@ class Digest {
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
 };
 
+// A new file that nobody else may read, whatever the umask.
+class OwnFile {
+ public:
+  explicit OwnFile(const std::string& path)
+      : descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)),
+        file_(descriptor_ < 0 ? nullptr : ::fdopen(descriptor_, "w")) {}
+  ~OwnFile() { close(); }
+  OwnFile(const OwnFile&) = delete;
+  OwnFile& operator=(const OwnFile&) = delete;
+
+  void write(const std::string& line) {
+    good_ = good_ && file_ != nullptr && std::fwrite(line.data(), 1, line.size(), file_) == line.size() &&
+            std::fputc('\n', file_) != EOF;
+  }
+  // True when all of it is on disk.
+  bool close() {
+    if (file_ == nullptr) return good_ = false;
+    good_ = good_ && std::fflush(file_) == 0 && ::fsync(descriptor_) == 0;
+    good_ = std::fclose(std::exchange(file_, nullptr)) == 0 && good_;
+    return good_;
+  }
+
+ private:
+  int descriptor_;
+  std::FILE* file_;
+  bool good_ = true;
+};
+
 Error fault(const std::string& path, std::string_view what) {
   return {ErrorKind::kUnavailable, Origin::kSelf, fmt::format("the snapshot {} {}", path, what)};
 }
@@ -77,20 +108,18 @@ Result<void> write_snapshot(const std::string& path, const Cache& cache) {
   const std::string fresh = path + ".new";
   std::error_code ignored;
   fs::remove(fresh, ignored);
-  std::ofstream file(fresh, std::ios::binary);
-  fs::permissions(fresh, fs::perms::owner_read | fs::perms::owner_write, ignored);
+  OwnFile file(fresh);
   Digest digest;
   const auto write = [&](const std::string& line) {
     digest.add(line);
-    file << line << '\n';
+    file.write(line);
   };
   write(std::string(kFirstLine));
   cache.each([&](const auto& subject, const auto& record, std::int64_t revision) {
     write(line_of(subject, record, revision));
   });
-  file << kLastLine << digest.text() << '\n';
-  file.close();
-  if (!file) return std::unexpected(system_fault(path, "cannot be written"));
+  file.write(std::string(kLastLine) + digest.text());
+  if (!file.close()) return std::unexpected(system_fault(path, "cannot be written"));
   std::error_code error;
   fs::rename(fresh, path, error);
   if (error) return std::unexpected(fault(path, fmt::format("cannot be replaced: {}", error.message())));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/lookup/watcher.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace weir::lookup {
@@ -10,12 +9,16 @@ Watcher::Watcher(nanoseconds every, Owner owner)
     : every_(every), owner_(std::move(owner)), thread_([this] { run(); }) {}
 
 Watcher::~Watcher() {
+  shut();
+  thread_.join();
+}
+
+void Watcher::shut() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  thread_.join();
 }
 
 void Watcher::look_now() {
@@ -33,29 +36,28 @@ void Watcher::run() {
     told_ = false;
     lock.unlock();
     if (!look(*source)) failures_.fetch_add(1, std::memory_order_relaxed);
-    owner_.looked();
     lock.lock();
     wake_.wait_for(lock, every_, [this] { return stopping_ || told_; });
   }
 }
 
 bool Watcher::look(partners::Source& source) {
-  if (revision() < 0 && !begin(source)) return false;
-  for (;;) {
+  const auto newest = source.revision();
+  if (!newest) return false;
+  if (revision() < 0 || *newest < revision()) begin_at(*newest);
+  while (*newest > revision()) {
     const auto changes = source.changes_after(revision(), kMostTogether);
     if (!changes) return false;
     if (changes->empty()) return true;
     owner_.changed(*changes);
     revision_.store(changes->back().revision, std::memory_order_relaxed);
   }
+  return true;
 }
 
-// Values that other gateways have read may be older than this process, so the last changes count as new.
-bool Watcher::begin(partners::Source& source) {
-  const auto newest = source.revision();
-  if (!newest) return false;
-  revision_.store(std::max<std::int64_t>(*newest - std::int64_t{kMostTogether}, 0), std::memory_order_relaxed);
-  return true;
+void Watcher::begin_at(std::int64_t newest) {
+  owner_.began(newest);
+  revision_.store(newest, std::memory_order_relaxed);
 }
 
 }  // namespace weir::lookup

@@ -25,10 +25,10 @@ class Watcher {
 
   struct Owner {
     std::function<std::unique_ptr<partners::Source>()> open;
-    // In their order; called by the watcher's thread. The first time: the last kMostTogether of those before.
+    // Called by the watcher's thread: the revision at which it begins. Again, if the database has gone back.
+    std::function<void(std::int64_t newest)> began;
+    // In their order.
     std::function<void(std::span<const partners::Change>)> changed;
-    // Every time that it has looked, whether it found something or not: what is to be done regularly.
-    std::function<void()> looked;
   };
 
   // `every`: how long nobody notices a change of which nobody tells.
@@ -38,6 +38,8 @@ class Watcher {
   Watcher& operator=(const Watcher&) = delete;
 
   void look_now();
+  // It looks no more.
+  void shut();
   // Of the newest change that it has passed on; -1 while it could not look yet.
   std::int64_t revision() const { return revision_.load(std::memory_order_relaxed); }
   std::uint64_t failures() const { return failures_.load(std::memory_order_relaxed); }
@@ -45,7 +47,7 @@ class Watcher {
  private:
   void run();
   bool look(partners::Source& source);
-  bool begin(partners::Source& source);
+  void begin_at(std::int64_t newest);
 
   const nanoseconds every_;
   const Owner owner_;

@@ -25,7 +25,9 @@ std::vector<std::string> endpoints_of(const config::Config& config, const config
   if (!limit.match.empty() || !is_per(limit, "endpoint")) {
     add(limit);
   } else {
-    for (const config::Limit& one : config.limits) add(one);
+    for (const config::Limit& one : config.limits) {
+      if (one.mode == config::Mode::kEnforce) add(one);
+    }
   }
   return endpoints;
 }

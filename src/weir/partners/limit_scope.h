@@ -21,7 +21,7 @@ struct LimitScope {
   bool per_service = false;            // `per` names the service
   std::vector<std::string> services;   // on which it acts
   std::vector<std::string> endpoints;  // that it tells apart: the patterns of `match`, or where `per` names the
-                                       // endpoint without `match`, those of all limits
+                                       // endpoint without `match`, those of all enforced limits
   std::int64_t cost = 1;               // of a request that says nothing
 
   bool operator==(const LimitScope&) const = default;

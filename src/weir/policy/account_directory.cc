@@ -9,7 +9,7 @@ namespace weir::policy {
 namespace {
 
 // As Compiler::add_slots numbers them.
-void name_slots(const Rule& rule, const std::vector<config::EndpointPattern>& patterns, const LimitInfo& info,
+void name_slots(const Rule& rule, const route::Router& router, const LimitInfo& info,
                 std::vector<CountedSlot>& slots) {
   const Spread& spread = rule.spread;
   for (std::uint32_t i = 0; i < spread.size(); ++i) {
@@ -19,9 +19,8 @@ void name_slots(const Rule& rule, const std::vector<config::EndpointPattern>& pa
     slot.variants = info.variants;
     slot.rates = info.variant_rates;
     slot.rows = info.rows;
-    slot.by_endpoint = spread.by_endpoint;
-    const std::uint32_t endpoint = i / spread.methods;
-    if (spread.by_endpoint && endpoint < patterns.size()) slot.endpoint = pattern_text(patterns[endpoint]);
+    slot.by_endpoint = spread.by_endpoint || spread.by_row;
+    if (slot.by_endpoint) slot.endpoint = spread_endpoint(rule, router, i / spread.methods);
     if (spread.by_method) slot.method = method_text(i % spread.methods);
   }
 }
@@ -44,7 +43,7 @@ std::vector<CountedKind> account_directory(const config::Config& config) {
     for (const identity::AttributeId id : compiled.kinds[i].attributes) kind.per.push_back(per_text(names.all()[id]));
   }
   for (const Rule& rule : compiled.rules) {
-    name_slots(rule, router.patterns(), compiled.limits[rule.limit], kinds[rule.kind].slots);
+    name_slots(rule, router, compiled.limits[rule.limit], kinds[rule.kind].slots);
   }
   return kinds;
 }

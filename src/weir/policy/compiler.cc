@@ -103,6 +103,14 @@ std::uint32_t method_number(std::string_view method) {
 
 std::string_view method_text(std::uint32_t number) { return kMethodTexts[number]; }
 
+std::string spread_endpoint(const Rule& rule, const route::Router& router, std::uint32_t number) {
+  if (rule.spread.by_row && number < rule.patterns.size())
+    number = rule.patterns[number];
+  else if (rule.spread.by_row)
+    return {};
+  return number < router.patterns().size() ? pattern_text(router.patterns()[number]) : std::string();
+}
+
 std::string per_text(const PerAttribute& attribute) {
   return std::string(source_prefix(attribute.source)) + attribute.name;
 }
@@ -221,7 +229,7 @@ void Compiler::set_cost(const config::Cost& cost, Rule& rule) const {
 
 void Compiler::place(const config::Limit& limit, const LimitInfo& info, Rule& rule) {
   rule.spread = spread_of(limit);
-  const bool spread = rule.spread.size() <= kMaxSpread;
+  const bool spread = rule.spread.size() <= kMaxSpread || rule.spread.by_row;
   if (!spread) rule.spread = {};
   rule.kind = kind_for(subject_attributes(limit, spread), rule.shadow, rule.spread.size());
   rule.spread.first = static_cast<std::uint32_t>(layouts[rule.kind].slots.size());
@@ -243,7 +251,9 @@ Spread Compiler::spread_of(const config::Limit& limit) const {
   Spread spread;
   spread.by_endpoint = names(limit.per, "endpoint");
   spread.by_method = names(limit.per, "method");
+  spread.by_row = limit.from_policies && !spread.by_endpoint && !limit.match.empty();
   if (spread.by_endpoint) spread.endpoints = static_cast<std::uint32_t>(router_.patterns().size()) + 1;
+  if (spread.by_row) spread.endpoints = static_cast<std::uint32_t>(limit.match.size()) + 1;
   if (spread.by_method) spread.methods = kMethods;
   return spread;
 }
@@ -273,10 +283,7 @@ void Compiler::add_slots(const LimitInfo& info, const Rule& rule) {
   auto& slots = layouts[rule.kind].slots;
   for (std::uint32_t endpoint = 0; endpoint < rule.spread.endpoints; ++endpoint) {
     std::string identity = info.name;
-    if (rule.spread.by_endpoint) {
-      identity += '\n';
-      if (endpoint < router_.patterns().size()) identity += pattern_text(router_.patterns()[endpoint]);
-    }
+    if (rule.spread.by_endpoint || rule.spread.by_row) identity += '\n' + spread_endpoint(rule, router_, endpoint);
     for (std::uint32_t method = 0; method < rule.spread.methods; ++method) {
       const std::string apart = rule.spread.by_method ? '\n' + std::string(method_text(method)) : "";
       const store::LimitBook* book = info.rows ? &info.rows->shared() : nullptr;

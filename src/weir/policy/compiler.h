@@ -21,6 +21,9 @@ namespace weir::policy {
 // E.g. "partner", "header:X-Tenant".
 std::string per_text(const config::PerAttribute& attribute);
 
+// The endpoint that a counter among those of a spread rule is for; empty: the one for all others.
+std::string spread_endpoint(const Rule& rule, const route::Router& router, std::uint32_t number);
+
 class Compiler {
  public:
   // `shelf`: where the numbers of rows are kept.

@@ -74,18 +74,15 @@ route::PatternIndex endpoint_of(const route::Route& route, bool shadow) {
   return shadow ? route.shadow_endpoint : route.endpoint;
 }
 
-// Of the patterns that a limit names itself, the most specific one if that is also the request's, else any.
-route::PatternIndex row_endpoint(const Rule& rule, const route::Route& route) {
-  const route::PatternIndex own = endpoint_of(route, rule.shadow);
-  if (rule.patterns.empty()) return rule.by_endpoint ? own : RowTable::kEvery;
-  if (std::ranges::find(rule.patterns, own) != rule.patterns.end()) return own;
-  const auto found = std::ranges::find_first_of(route.patterns, rule.patterns);
-  return found == route.patterns.end() ? RowTable::kEvery : *found;
-}
-
-std::uint16_t slot_of(const Rule& rule, const route::Route& route, std::string_view method) {
+// `row_endpoint`: that the row is for by which the rule acts.
+std::uint16_t slot_of(const Rule& rule, const route::Route& route, route::PatternIndex row_endpoint,
+                      std::string_view method) {
   const Spread& spread = rule.spread;
   std::uint32_t slot = spread.first;
+  if (spread.by_row) {
+    const auto own = std::ranges::find(rule.patterns, row_endpoint) - rule.patterns.begin();
+    slot += static_cast<std::uint32_t>(own) * spread.methods;
+  }
   if (spread.by_endpoint) slot += std::min(endpoint_of(route, rule.shadow), spread.endpoints - 1) * spread.methods;
   if (spread.by_method) slot += method_number(method);
   return static_cast<std::uint16_t>(slot);
@@ -145,6 +142,7 @@ Policy::Policy(const config::Config& config, const route::Router& router, const 
   kinds_ = std::move(compiled.kinds);
   indexes_ = std::move(compiled.indexes);
   for (const auto& pattern : router.patterns()) endpoints_.push_back(pattern_text(pattern));
+  ranks_ = router.ranks();
   needs_rows_ = std::ranges::any_of(rules_, &Rule::from_rows);
 }
 
@@ -174,29 +172,43 @@ void Policy::find_rules(const route::Route& route, std::vector<RuleIndex>& found
 
 void Policy::apply(const Rule& rule, Scene& scene, Charges& charges) const {
   if (!acts_on(rule, scene.attributes)) return;
-  const VariantIndex variant =
-      rule.from_rows ? row_variant(rule, scene, charges) : variant_for(rule, scene.attributes);
+  const RowTable::Acting acting = rule.from_rows ? row_of(rule, scene, charges)
+                                                 : RowTable::Acting{.variant = variant_for(rule, scene.attributes)};
+  const VariantIndex variant = acting.variant;
   if (variant == kUnlimited || !enter(rule, scene, charges)) return;
   const std::string_view method = scene.attributes.get(identity::kMethod);
-  charges.charges.push_back({slot_of(rule, scene.route, method), variant, cost_of(rule, scene.request)});
+  const std::uint16_t slot = slot_of(rule, scene.route, acting.endpoint, method);
+  charges.charges.push_back({slot, variant, cost_of(rule, scene.request)});
   const LimitInfo& info = limits_[rule.limit];
   charges.limits.push_back({rule.limit, variant, rule.breadth, info.on_store_failure, rule.held ? &info : nullptr});
   ++charges.accounts.back().count;
 }
 
 // The row that holds for this request, if it has the rule's mode.
-VariantIndex Policy::row_variant(const Rule& rule, const Scene& scene, Charges& charges) const {
-  if (!scene.attributes.has(identity::kPartner)) return kUnlimited;
+RowTable::Acting Policy::row_of(const Rule& rule, const Scene& scene, Charges& charges) const {
+  if (!scene.attributes.has(identity::kPartner)) return {};
   if (!scene.rows.known) {
     note_unknown(rule, charges);
-    return kUnlimited;
+    return {};
   }
   const RowTable::Scope scope{.limit = rule.limit,
                               .service = rule.by_service ? scene.route.service : RowTable::kEvery,
                               .endpoint = row_endpoint(rule, scene.route)};
   const auto acting = scene.rows.find(scope);
   const bool acts = acting && (rule.any_mode || acting->shadow == rule.shadow);
-  return acts ? acting->variant : kUnlimited;
+  return acts ? *acting : RowTable::Acting();
+}
+
+// The most specific of the limit's own patterns. Both rules of a limit go by the same endpoint, so that each row acts
+// through one of them.
+route::PatternIndex Policy::row_endpoint(const Rule& rule, const route::Route& route) const {
+  if (rule.patterns.empty()) return rule.by_endpoint ? route.endpoint : RowTable::kEvery;
+  route::PatternIndex best = RowTable::kEvery;
+  for (const route::PatternIndex pattern : route.patterns) {
+    if (!std::ranges::binary_search(rule.patterns, pattern)) continue;
+    if (best == RowTable::kEvery || ranks_[pattern] < ranks_[best]) best = pattern;
+  }
+  return best;
 }
 
 void Policy::note_unknown(const Rule& rule, Charges& charges) const {

@@ -128,7 +128,8 @@ class Policy {
 
   void find_rules(const route::Route& route, std::vector<RuleIndex>& found) const;
   void apply(const Rule& rule, Scene& scene, Charges& charges) const;
-  VariantIndex row_variant(const Rule& rule, const Scene& scene, Charges& charges) const;
+  RowTable::Acting row_of(const Rule& rule, const Scene& scene, Charges& charges) const;
+  route::PatternIndex row_endpoint(const Rule& rule, const route::Route& route) const;
   void note_unknown(const Rule& rule, Charges& charges) const;
   bool enter(const Rule& rule, Scene& scene, Charges& charges) const;
   void open_account(const Rule& rule, Scene& scene, Charges& charges) const;
@@ -144,6 +145,7 @@ class Policy {
   std::vector<AccountKind> kinds_;
   RuleIndexes indexes_;
   std::vector<std::string> endpoints_;  // a text for each pattern that stays the same across reloads
+  std::vector<std::uint32_t> ranks_;    // of each pattern, as Router::ranks
   bool needs_rows_ = false;
 };
 

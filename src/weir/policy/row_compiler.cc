@@ -56,6 +56,7 @@ config::Limit RowCompiler::numbered(const config::Limit& limit, const LimitRow& 
 RowTable RowCompiler::compile(std::span<const LimitRow> rows, partners::Faults& faults) const {
   RowTable table;
   for (const LimitRow& row : rows) add(row, table, faults);
+  table.sort();
   return table;
 }
 

@@ -4,20 +4,25 @@
 #include <algorithm>
 #include <chrono>
 
+#include "weir/config/rate.h"
 #include "weir/policy/limit_builder.h"
 #include "weir/policy/local_share.h"
 
 namespace weir::policy {
 namespace {
 
-// A limit as the configuration has it, with numbers that any row might have. It stands for the sort only.
-config::Rate any_rate(const config::Limit& limit) {
-  if (limit.algorithm == config::Algorithm::kCalendar) return {1, {}, config::CivilUnit::kMonth};
-  return {1, std::chrono::seconds(1)};
+// A limit as the configuration has it, with numbers that hold whatever was counted before the sort changed, until the
+// numbers of a row come.
+config::Rate ample_rate(const config::Limit& limit) {
+  const bool is_log = limit.algorithm == config::Algorithm::kSlidingLog;
+  const std::int64_t count = is_log ? config::kMostLogged : 1'000'000;
+  if (limit.algorithm == config::Algorithm::kCalendar) return {count, {}, config::CivilUnit::kYear};
+  return {count, config::kLongestPeriod};
 }
 
 limit::Limit sort_of(const config::Limit& limit) {
-  const auto built = build_limit(limit, any_rate(limit), 1);
+  const config::Rate rate = ample_rate(limit);
+  const auto built = build_limit(limit, rate, rate.count);
   return built ? *built : limit::Limit(*limit::TokenBucket::create({.count = 1, .period = 1'000'000'000}));
 }
 
@@ -27,7 +32,7 @@ RowNumbers::RowNumbers(const config::Limit& limit, std::uint32_t gateways)
     : gateways_(gateways),
       shared_(sort_of(limit)),
       shares_(share_of(sort_of(limit), std::max(gateways, std::uint32_t{1}))),
-      rates_{any_rate(limit)} {}
+      rates_{ample_rate(limit)} {}
 
 std::optional<VariantIndex> RowNumbers::add(const config::Limit& numbered) {
   if (!numbered.rate) return std::nullopt;

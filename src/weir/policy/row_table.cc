@@ -12,10 +12,14 @@ auto order_of(const RowTable::Scope& scope) { return std::tuple(scope.limit, sco
 }  // namespace
 
 void RowTable::add(const Scope& scope, Acting acting) {
+  acting.endpoint = scope.endpoint;
+  rows_.push_back({scope, acting});
+}
+
+void RowTable::sort() {
   const auto order = [](const Row& row) { return order_of(row.scope); };
-  const auto place = std::ranges::lower_bound(rows_, order_of(scope), {}, order);
-  if (place != rows_.end() && order(*place) == order_of(scope)) return;
-  rows_.insert(place, {scope, acting});
+  std::ranges::stable_sort(rows_, {}, order);
+  rows_.erase(std::ranges::unique(rows_, {}, order).begin(), rows_.end());
 }
 
 std::optional<RowTable::Acting> RowTable::find(const Scope& scope) const {

@@ -16,19 +16,21 @@ namespace weir::policy {
 
 class RowTable {
  public:
+  static constexpr std::uint32_t kEvery = UINT32_MAX;
+
   struct Acting {
     VariantIndex variant = kUnlimited;
     bool shadow = false;
+    route::PatternIndex endpoint = kEvery;  // that the row is for
   };
   struct Scope {
     LimitIndex limit = 0;
     route::ServiceIndex service = kEvery;
     route::PatternIndex endpoint = kEvery;
   };
-  static constexpr std::uint32_t kEvery = UINT32_MAX;
-
-  // Of the same scope twice the first one stays.
+  // Of the same scope twice the first one stays. After the last one, `sort` has to come.
   void add(const Scope& scope, Acting acting);
+  void sort();
   bool empty() const { return rows_.empty(); }
 
   // The most exact row for a request to this service and endpoint (kEvery: none that a limit names).

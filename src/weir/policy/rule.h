@@ -37,6 +37,7 @@ struct FieldCost {
 // one for requests without), each method, or each pair of them.
 struct Spread {
   bool by_endpoint = false;
+  bool by_row = false;  // or by which endpoint the row is for: the rule's own patterns, and the last one for none
   bool by_method = false;
   std::uint32_t first = 0;
   std::uint32_t endpoints = 1;
@@ -64,8 +65,8 @@ struct Rule {
   bool from_rows = false;
   bool by_service = false;
   bool any_mode = false;                      // the limit itself is a shadow, whatever its rows say
-  std::vector<route::PatternIndex> patterns;  // of `match`
-  bool by_endpoint = false;                   // else, if nothing is in there: by whatever endpoint a limit names
+  std::vector<route::PatternIndex> patterns;  // of `match`, ascending
+  bool by_endpoint = false;                   // without any: by whatever endpoint an enforced limit names
   VariantIndex variant = kUnlimited;
   std::vector<Alternative> alternatives;
   std::vector<identity::AttributeId> only_if_missing;

@@ -59,6 +59,8 @@ class Router {
 
   // Every different `match` (method and path) of the configuration, in order of first appearance.
   const std::vector<config::EndpointPattern>& patterns() const { return patterns_; }
+  // Of each of them; the smallest is the most specific.
+  const std::vector<std::uint32_t>& ranks() const { return ranks_; }
   // The index of a pattern that the configuration names; Route::kNoEndpoint for any other.
   PatternIndex pattern_index(const config::EndpointPattern& pattern) const;
 

@@ -151,6 +151,10 @@ void check_from_policies(Reader& reader, const Fields& fields, Limit& limit) {
     reader.report.error(fields.place("rate"), "rate 'policies' needs a database with rows",
                         "add `policies: {sql: {url: \"sqlite:policies.db\"}}`");
   }
+  if (constexpr std::size_t kMost = 255; fields.readable("match") && limit.match.size() > kMost) {
+    reader.report.error(fields.place("match"),
+                        fmt::format("{} patterns; with rate 'policies' {} are possible", limit.match.size(), kMost));
+  }
   const PerAttribute partner{PerAttribute::Source::kAttribute, "partner"};
   if (fields.readable("per") && std::ranges::find(limit.per, partner) == limit.per.end()) {
     reader.report.error(fields.place("per"), "rows of the policies belong to partners, so `per` must name 'partner'");

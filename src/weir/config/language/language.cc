@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "weir/config/http_types.h"
 #include "weir/config/language.h"
 
 #include <unordered_map>
 
+#include "weir/config/http_types.h"
 #include "weir/config/language/limit_checks.h"
 #include "weir/config/network_types.h"
 #include "weir/config/scalars.h"
@@ -48,7 +48,7 @@ void check_identify(Reader& reader, const Fields& fields, Config& config) {
 }
 
 void check_policies(Reader& reader, const Fields& fields, Config&) {
-  if (!fields.has("policies") || !reader.scope.attributes_complete || reader.scope.has_attribute("partner")) return;
+  if (!fields.readable("policies") || !reader.scope.attributes_complete || reader.scope.has_attribute("partner")) return;
   reader.report.warning(fields.place("policies"),
                         "no caller yields the attribute partner, so nothing in the policies could ever act");
 }

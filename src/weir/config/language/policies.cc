@@ -77,9 +77,10 @@ Type<Policies::Cache> cache() {
       .key("redis", &Cache::redis, boolean(),
            "Whether gateways share records through store.redis, where there is one.")
       .key("max", &Cache::max, number<std::uint64_t>(1, 1'000'000'000), "The most records in memory.")
-      .key("snapshot", &Cache::snapshot, word_or<std::string>("off", "", text()),
-           "A file, relative to the configuration file, from which a gateway starts while the database is away; `off` "
-           "for none.")
+      .key(
+          "snapshot", &Cache::snapshot, word_or<std::string>("off", "", text()),
+          "A file, relative to the configuration file, from which a gateway starts while the database is away; `off` "
+          "for none.")
       .check(check_cache);
   return cache;
 }

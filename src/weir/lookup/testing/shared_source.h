@@ -46,6 +46,11 @@ class SharedSource {
     const std::lock_guard lock(mutex_);
     return source_.put(subject, std::move(record));
   }
+  // An empty one, with a history of its own.
+  void replace_by_another() {
+    const std::lock_guard lock(mutex_);
+    source_ = partners::testing::FakeSource();
+  }
   void fail(bool fails) {
     const std::lock_guard lock(mutex_);
     source_.fail(fails ? std::optional(Error{ErrorKind::kUnavailable, Origin::kStore, "away"}) : std::nullopt);
