@@ -131,7 +131,6 @@ def test_a_dry_run_tells_everything_and_writes_nothing(weir):
         (["plans", "delete", "gold"], "is the plan of 1 partner"),
         (["plans", "delete", "silver"], "there is no plan 'silver'"),
         (["limits", "put", "--partner", "acme", "--limit", "partner-servic", "--rate", "1/s"], "partner-service"),
-        (["limits", "put", "--partner", "acme", "--limit", "partner-service", "--rate", "5/s"], "service: is missing"),
         (["limits", "put", "--partner", "acme", "--limit", "partner-service", "--service", "SAUCY", "--rate", "5/s"],
          "did you mean 'SAUCE'?"),
         (["limits", "put", "--partner", "acme", "--limit", "create", "--endpoint", "GET /", "--rate", "5/s"],

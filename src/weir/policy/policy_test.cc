@@ -347,6 +347,7 @@ TEST_F(RowPolicyTest, ALimitActsOnlyOnCallersWithARow) {
   EXPECT_EQ(ask(scene, "GET /", partner_), "other:1");
   RowTable table;
   table.add({.limit = 0, .service = 0}, {.variant = numbers(scene, 0, 20)});
+  table.sort();
   scene.rows = {.partner = &table};
   EXPECT_EQ(ask(scene, "GET /", partner_), "rows:1 other:1");
   EXPECT_EQ(ask(scene, "GET /shop", partner_), "other:1");
@@ -358,6 +359,7 @@ TEST_F(RowPolicyTest, TheRowHasTheNumbers) {
   RowTable table;
   table.add({.limit = 0, .service = 0}, {.variant = numbers(scene, 0, 7)});
   table.add({.limit = 0, .service = 1}, {.variant = kUnlimited});
+  table.sort();
   scene.rows = {.partner = &table};
   const Charges& charges = scene.charge("GET /", partner_);
   EXPECT_EQ(scene.policy().limits()[0].variant(charges.charges[0].variant).capacity(), 7);
@@ -368,11 +370,13 @@ TEST_F(RowPolicyTest, ARowInShadowIsCountedApart) {
   Scene scene(rows_and_others(), store_);
   RowTable table;
   table.add({.limit = 0, .service = 0}, {.variant = numbers(scene, 0, 20), .shadow = true});
+  table.sort();
   scene.rows = {.partner = &table};
   EXPECT_EQ(ask(scene, "GET /", partner_), "other:1 | (rows:1)");
   Scene shadow(rows_and_others(config::Mode::kShadow), store_);
   RowTable enforced;
   enforced.add({.limit = 0, .service = 0}, {.variant = numbers(shadow, 0, 20)});
+  enforced.sort();
   shadow.rows = {.partner = &enforced};
   EXPECT_EQ(ask(shadow, "GET /", partner_), "other:1 | (rows:1)") << "no row enforces what the limit does not";
 }
@@ -381,12 +385,48 @@ TEST_F(RowPolicyTest, RowsOfEndpointsAreFoundByThePatternsOfTheLimit) {
   Scene scene(rows_and_others(), store_);
   RowTable table;
   table.add({.limit = 1, .service = 0, .endpoint = 0}, {.variant = numbers(scene, 1, 2)});
+  table.sort();
   scene.rows = {.partner = &table};
   EXPECT_EQ(ask(scene, "POST /products", partner_), "create:1 other:1");
   EXPECT_EQ(ask(scene, "POST /prices", partner_), "other:1");
   table.add({.limit = 1, .service = 0}, {.variant = numbers(scene, 1, 3)});
+  table.sort();
   EXPECT_EQ(ask(scene, "POST /prices", partner_), "create:1 other:1");
   EXPECT_EQ(ask(scene, "GET /products", partner_), "other:1");
+}
+
+// Else whoever alternates between two endpoints would be counted by the faster of their rates.
+TEST_F(RowPolicyTest, EachRowOfAnEndpointHasACounterOfItsOwn) {
+  Scene scene(rows_and_others(), store_);
+  RowTable table;
+  table.add({.limit = 1, .service = 0, .endpoint = 0}, {.variant = numbers(scene, 1, 2)});
+  table.add({.limit = 1, .service = 0}, {.variant = numbers(scene, 1, 3)});
+  table.sort();
+  scene.rows = {.partner = &table};
+  const auto slot = [&](const char* start) { return scene.charge(start, partner_).charges.at(0).slot; };
+  const auto products = slot("POST /products");
+  EXPECT_NE(products, slot("POST /prices"));
+  RowTable general;
+  general.add({.limit = 1}, {.variant = numbers(scene, 1, 3)});
+  general.sort();
+  scene.rows = {.partner = &general};
+  EXPECT_EQ(slot("POST /products"), slot("POST /prices")) << "a row for all endpoints counts them together";
+}
+
+TEST_F(RowPolicyTest, TheMostSpecificOfTheLimitsOwnPatternsFindsTheRow) {
+  auto rows = limit("rows", {"partner"}, 0, {"GET /*", "GET /orders/*"});
+  rows.rate.reset();
+  rows.from_policies = true;
+  Scene scene(with_limits({rows, limit("other", {"user"}, 5, {"GET /orders/{id}"})}), store_);
+  auto numbered = rows;
+  numbered.rate = config::Rate{7, std::chrono::minutes(1)};
+  numbered.burst = 7;
+  RowTable table;
+  table.add({.limit = 0, .endpoint = 1}, {.variant = *scene.policy().limits()[0].rows->add(numbered)});
+  table.sort();
+  scene.rows = {.partner = &table};
+  EXPECT_EQ(ask(scene, "GET /orders/5", partner_), "rows:1");
+  EXPECT_EQ(ask(scene, "GET /others", partner_), "");
 }
 
 TEST_F(RowPolicyTest, WhatCannotBeKnownIsOpenOrClosedAsTheLimitSays) {
@@ -406,6 +446,7 @@ TEST_F(RowPolicyTest, NumbersOfAnotherRowGoOnWithWhatIsCounted) {
   Scene before(rows_and_others(), store, &shelf);
   RowTable table;
   table.add({.limit = 0, .service = 0}, {.variant = numbers(before, 0, 20)});
+  table.sort();
   before.rows = {.partner = &table};
   const Charges& first = before.charge("GET /", partner_);
   std::vector<limit::Outcome> outcomes(first.charges.size());
@@ -413,6 +454,7 @@ TEST_F(RowPolicyTest, NumbersOfAnotherRowGoOnWithWhatIsCounted) {
   Scene after(rows_and_others(), store, &shelf);
   RowTable changed;
   changed.add({.limit = 0, .service = 0}, {.variant = numbers(after, 0, 100)});
+  changed.sort();
   after.rows = {.partner = &changed};
   const Charges& second = after.charge("GET /", partner_);
   ASSERT_TRUE(store.acquire(second.accounts[0].kind, second.accounts[0].subject, second.charges, {}, outcomes));

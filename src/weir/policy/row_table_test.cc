@@ -33,6 +33,7 @@ TEST(RowTableTest, TheMostExactRowHolds) {
   table.add({.limit = 1, .service = 4, .endpoint = kEvery}, {.variant = 2});
   table.add({.limit = 1, .service = kEvery, .endpoint = 7}, {.variant = 3});
   table.add({.limit = 1, .service = kEvery, .endpoint = kEvery}, {.variant = 4});
+  table.sort();
   const auto variant = [&](RowTable::Scope scope) { return table.find(scope)->variant; };
   EXPECT_EQ(variant({1, 4, 7}), 1U);
   EXPECT_EQ(variant({1, 4, 8}), 2U);
@@ -47,6 +48,7 @@ TEST(RowTableTest, OfTheSameScopeTwiceTheFirstStays) {
   RowTable table;
   table.add({.limit = 1}, {.variant = 1});
   table.add({.limit = 1}, {.variant = 2});
+  table.sort();
   EXPECT_EQ(table.find({.limit = 1})->variant, 1U);
 }
 
@@ -56,6 +58,8 @@ TEST(RowTableTest, APartnersRowsComeBeforeThoseOfItsPlan) {
   own.add({.limit = 1}, {.variant = 1});
   plan.add({.limit = 1, .service = 4}, {.variant = 2});
   plan.add({.limit = 2}, {.variant = 3, .shadow = true});
+  own.sort();
+  plan.sort();
   const CallerRows rows{.partner = &own, .plan = &plan};
   EXPECT_EQ(rows.find({1, 4, kEvery})->variant, 1U);
   EXPECT_TRUE(rows.find({2, 4, kEvery})->shadow);

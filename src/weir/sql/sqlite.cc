@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "weir/sql/connection.h"
 #include "weir/sql/statement_cache.h"
@@ -46,14 +47,20 @@ ErrorKind kind_of(int code) {
 }
 
 // SQLite would create it readable to all. The files of the log get the same mode.
+// A file that is there is not opened here: closing it would end the locks of all connections of this process to it
+// (POSIX advisory locks; sqlite.org/howtocorrupt.html section 2.2), and another process would then take away the log
+// that they read. So nobody may connect to a file that is being made either.
 Result<void> create_file(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (file < 0) {
-    return std::unexpected(
-        Error{ErrorKind::kUnavailable, fmt::format("'{}' cannot be opened: {}", path, std::strerror(errno))});
+  static std::mutex making;
+  const std::lock_guard lock(making);
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file >= 0) {
+    ::close(file);
+    return {};
   }
-  ::close(file);
-  return {};
+  if (errno == EEXIST) return {};
+  return std::unexpected(
+      Error{ErrorKind::kUnavailable, fmt::format("'{}' cannot be opened: {}", path, std::strerror(errno))});
 }
 
 class Sqlite final : public Connection {
