@@ -57,7 +57,7 @@ struct Answer {
 };
 
 template <class UnderTest>
-class StoreContract : public testing::Test {
+class StoreContract : public ::testing::Test {
  protected:
   using Kind = typename UnderTest::Kind;
 
