@@ -117,7 +117,7 @@ TEST(ValidateTest, TakesALimitWithAConfigurationOrSaysWhatIsWrong) {
       {[](LimitRow& row) { row.algorithm = Algorithm::kCalendar, row.rate = "1000/month"; }, ""},
       {[](LimitRow& row) { row.limit = "partner-servce"; }, "did you mean 'partner-service'?"},
       {[](LimitRow& row) { row.limit = "fixed", row.service = ""; }, "does not say `rate: policies`"},
-      {[](LimitRow& row) { row.service = ""; }, "service: is missing: the limit counts per service"},
+      {[](LimitRow& row) { row.service = ""; }, ""},
       {[](LimitRow& row) { row.service = "SUACE"; }, "there is no service 'SUACE'; did you mean 'SAUCE'?"},
       {[](LimitRow& row) { row.service = "OTHER"; }, "the limit does not act on the service 'OTHER'"},
       {[](LimitRow& row) { row.limit = "log"; }, "service: has no meaning: the limit does not count per service"},

@@ -48,7 +48,8 @@ void check_identify(Reader& reader, const Fields& fields, Config& config) {
 }
 
 void check_policies(Reader& reader, const Fields& fields, Config&) {
-  if (!fields.readable("policies") || !reader.scope.attributes_complete || reader.scope.has_attribute("partner")) return;
+  if (!fields.readable("policies") || !reader.scope.attributes_complete || reader.scope.has_attribute("partner"))
+    return;
   reader.report.warning(fields.place("policies"),
                         "no caller yields the attribute partner, so nothing in the policies could ever act");
 }
