@@ -258,7 +258,7 @@ def test_an_upstream_that_takes_a_body_slowly_but_steadily_is_not_too_slow(launc
 
         threading.Thread(target=serve, daemon=True).start()
         url = f"http://127.0.0.1:{upstream.getsockname()[1]}"
-        gateway = launch(url, upstreams={"main": {"url": url, "timeouts": {"response": "1s"}}})
+        gateway = launch(url, upstreams={"main": {"url": url, "timeouts": {"response": "2s"}}})
         with gateway.connect(timeout=20) as client:
             assert client.ask("POST", "/", body=b"x" * size).status == 200
         assert got and got[0] >= size

@@ -10,7 +10,7 @@
 
 #include "weir/partners/change.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own
 class App;
 }
 

@@ -30,10 +30,10 @@ Result<std::unique_ptr<lookup::Directory>> open_policies(const config::Config& c
     if (!shared) return std::unexpected(shared.error());
     redis = *std::move(shared);
   }
-  const auto open_shared = [&](std::function<void()> told) -> std::unique_ptr<lookup::SharedCache> {
+  const auto open_shared = [&](const std::function<void()>& told) -> std::unique_ptr<lookup::SharedCache> {
     if (!redis) return nullptr;
     return std::make_unique<lookup::SharedCache>(clock, redis->client, config.redis->prefix, settings.lifetimes,
-                                                 std::move(told));
+                                                 told);
   };
   return std::make_unique<lookup::Directory>(clock, settings, open, open_shared);
 }

@@ -38,7 +38,8 @@ Json read_object(std::string_view text) {
 
 std::optional<std::string_view> text_member(const json_t* object, const char* name) {
   const json_t* member = json_object_get(object, name);
-  if (!json_is_string(member)) return std::nullopt;
+  const bool is_text = json_is_string(member);
+  if (!is_text) return std::nullopt;
   return std::string_view(json_string_value(member), json_string_length(member));
 }
 

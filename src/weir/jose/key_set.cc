@@ -86,7 +86,8 @@ Result<KeySet::Reading> KeySet::read_json(std::string_view text, Origin origin) 
     reading.add(name_of(json.get(), 0), read_key(json.get(), origin));
     return reading;
   }
-  if (!json_is_array(list)) return invalid("it has no list `keys`");
+  const bool is_list = json_is_array(list);
+  if (!is_list) return invalid("it has no list `keys`");
   if (json_array_size(list) > kMostKeys) return invalid(fmt::format("it has more than {} keys", kMostKeys));
   for (std::size_t i = 0; i < json_array_size(list); ++i) {
     const json_t* jwk = json_array_get(list, i);

@@ -34,7 +34,8 @@ bool take_text(const json_t* header, const char* name, std::optional<std::string
 
 bool has_extensions(const json_t* header) {
   const json_t* encoded = json_object_get(header, "b64");
-  return json_object_get(header, "crit") != nullptr || (encoded != nullptr && !json_is_true(encoded));
+  const bool usual = json_is_true(encoded);
+  return json_object_get(header, "crit") != nullptr || (encoded != nullptr && !usual);
 }
 
 }  // namespace

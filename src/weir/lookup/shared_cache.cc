@@ -9,7 +9,7 @@ namespace weir::lookup {
 std::string channel_of(std::string_view prefix) { return std::string(prefix) + ":policies"; }
 
 SharedCache::SharedCache(const Clock& clock, redis::ClientSettings settings, std::string prefix,
-                         const Lifetimes& lifetimes, std::function<void()> told)
+                         const Lifetimes& lifetimes, const std::function<void()>& told)
     : settings_(std::move(settings)),
       prefix_(std::move(prefix)),
       lifetimes_(lifetimes),

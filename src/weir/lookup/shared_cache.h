@@ -31,7 +31,7 @@ class SharedCache {
   // `prefix`: of all keys and of the channel. `told`: called by the cache's thread when somebody announces a change,
   // and when an announcement may have been missed.
   SharedCache(const Clock& clock, redis::ClientSettings settings, std::string prefix, const Lifetimes& lifetimes,
-              std::function<void()> told);
+              const std::function<void()>& told);
   ~SharedCache();
   SharedCache(const SharedCache&) = delete;
   SharedCache& operator=(const SharedCache&) = delete;

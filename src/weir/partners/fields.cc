@@ -41,7 +41,7 @@ std::optional<std::int64_t> FieldReader::number(const char* field) {
   const Json* value = find(field);
   if (value == nullptr) return std::nullopt;
   const bool fits = value->is_number_integer() &&
-                    !(value->is_number_unsigned() && value->get<std::uint64_t>() > std::uint64_t{INT64_MAX});
+                    (!value->is_number_unsigned() || value->get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
   if (fits) return value->get<std::int64_t>();
   fault(field, "is not a whole number");
   return std::nullopt;

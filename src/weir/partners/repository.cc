@@ -67,7 +67,9 @@ Outcome<T> Repository::ask(const Question<T>& question) {
     auto snapshot = sql::Transaction::begin(**connection, sql::Transaction::Kind::kSnapshot);
     if (!snapshot) return std::unexpected(refusal_of(snapshot.error()));
     auto answer = question(**connection);
-    if (answer) (void)snapshot->commit();
+    if (answer) {
+      [[maybe_unused]] const auto ended = snapshot->commit();  // nothing was written
+    }
     return answer;
   };
   auto answer = once();

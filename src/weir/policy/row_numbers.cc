@@ -57,7 +57,7 @@ config::Rate RowNumbers::rate(VariantIndex variant) const {
 }
 
 std::shared_ptr<RowNumbers> RowNumbersShelf::of(const config::Limit& limit, std::uint32_t gateways) {
-  const auto made = std::make_shared<RowNumbers>(limit, gateways);
+  auto made = std::make_shared<RowNumbers>(limit, gateways);
   for (const Kept& kept : kept_) {
     const bool alike =
         kept.name == limit.name && kept.numbers->gateways() == gateways && kept.numbers->limit(0) == made->limit(0);
