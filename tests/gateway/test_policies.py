@@ -183,6 +183,9 @@ def test_a_partner_that_is_switched_off_gets_403(launch_with, url):
     policies("partners", "put", "acme", "--enabled", "false")
     refused = eventually(lambda: next((r for r in [as_partner(gateway)] if r.status == 403), None), IN_FORCE)
     assert json.loads(refused.body)["code"] == "partner-disabled" or refused.status == 403
+    with gateway.connect() as client:  # one worker
+        assert client.ask(fields={"X-Partner": "acme"}).status == 403
+        assert client.ask().status == 200, "nobody inherits what the request before was told"
     policies("partners", "put", "acme", "--enabled", "true")
     eventually(lambda: as_partner(gateway).status == 200, IN_FORCE)
 

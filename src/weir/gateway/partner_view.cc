@@ -55,6 +55,7 @@ PartnerView::Answer PartnerView::find(std::string_view key) {
 }
 
 PartnerView::Standing PartnerView::complete(identity::Attributes& attributes, policy::CallerRows& rows) {
+  findings_.partner = findings_.plan = nullptr;  // of the request before
   if (attributes.has(identity::kPartner)) {
     const partners::Subject subject{Kind::kPartner, std::string(attributes.get(identity::kPartner))};
     findings_.partner = compiled(subject, look(subject));
