@@ -60,10 +60,12 @@ Fault check_audience(const json_t* claims, std::string_view audience) {
   if (json_is_string(value)) return is_text(value, audience) ? Fault::kNone : Fault::kTokenAudience;
   bool found = false;
   for (std::size_t i = 0; i < json_array_size(value); ++i) {
-    if (!json_is_string(json_array_get(value, i))) return Fault::kTokenMalformed;
+    const bool is_string = json_is_string(json_array_get(value, i));
+    if (!is_string) return Fault::kTokenMalformed;
     found |= is_text(json_array_get(value, i), audience);
   }
-  if (!json_is_array(value)) return Fault::kTokenMalformed;
+  const bool is_list = json_is_array(value);
+  if (!is_list) return Fault::kTokenMalformed;
   return found ? Fault::kNone : Fault::kTokenAudience;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -25,11 +26,11 @@ void sort_by_kind(std::vector<Row>& rows) { std::ranges::stable_sort(rows, {}, k
 // Who names others goes first.
 Outcome<std::vector<Edit>> removals(Tables& tables, const std::set<RowId>& kept) {
   std::vector<Edit> edits;
-  for (auto kind = kAllKinds.rbegin(); kind != kAllKinds.rend(); ++kind) {
-    const auto rows = tables.list(*kind, {});
+  for (const RowKind kind : kAllKinds | std::views::reverse) {
+    const auto rows = tables.list(kind, {});
     if (!rows) return std::unexpected(refusal_of(rows.error()));
     for (const StoredRow& one : *rows) {
-      RowId id = stored_id(*kind, one.json);
+      RowId id = stored_id(kind, one.json);
       if (!kept.contains(id)) edits.push_back(Edit::remove(std::move(id)));
     }
   }

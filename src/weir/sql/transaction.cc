@@ -31,7 +31,8 @@ Result<Transaction> Transaction::begin(Connection& connection, Kind kind) {
 Transaction::Transaction(Transaction&& other) noexcept : connection_(std::exchange(other.connection_, nullptr)) {}
 
 Transaction::~Transaction() {
-  if (connection_ != nullptr && !connection_->lost()) (void)connection_->execute("ROLLBACK");
+  if (connection_ == nullptr || connection_->lost()) return;
+  [[maybe_unused]] const auto ended = connection_->execute("ROLLBACK");
 }
 
 Result<void> Transaction::commit() {
