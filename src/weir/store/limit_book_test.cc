@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -47,13 +48,16 @@ class LimitBookTest : public ::testing::Test {
                           now_);
   }
   Cost remaining() const { return now_[0].remaining; }
+  // Its records name limits of the book, so it goes first.
+  LimitBook& book_of(const Limit& first) { return *books_.emplace_back(std::make_unique<LimitBook>(first)); }
 
+  std::vector<std::unique_ptr<LimitBook>> books_;
   MemoryStore store_{{.max_accounts = 1000}};
   std::array<Outcome, 1> now_;
 };
 
 TEST_F(LimitBookTest, NumbersAndReferencesStayWhileItGrows) {
-  LimitBook book(bucket(1));
+  LimitBook& book = book_of(bucket(1));
   const Limit& second = book[*book.add(bucket(2))];
   for (Cost capacity = 3; capacity <= 5000; ++capacity) {
     ASSERT_EQ(book.add(bucket(capacity)), static_cast<std::uint32_t>(capacity - 1));
@@ -66,7 +70,7 @@ TEST_F(LimitBookTest, NumbersAndReferencesStayWhileItGrows) {
 }
 
 TEST_F(LimitBookTest, WhatIsAddedIsReadByOthersMeanwhile) {
-  LimitBook book(bucket(1));
+  LimitBook& book = book_of(bucket(1));
   std::atomic<bool> done{false};
   std::thread reading([&] {
     while (!done) {
@@ -94,7 +98,7 @@ TEST_F(LimitBookTest, OneLayoutHoldsAllOfASort) {
 }
 
 TEST_F(LimitBookTest, ALimitThatBecomesKnownLaterCountsWhatWasUsedBefore) {
-  LimitBook book(bucket(10));
+  LimitBook& book = book_of(bucket(10));
   const auto kind = store_.adopt(layout_of(book));
   EXPECT_TRUE(take(kind, 0, 7));
   const std::uint32_t larger = *book.add(bucket(100));
@@ -107,7 +111,7 @@ TEST_F(LimitBookTest, ALimitThatBecomesKnownLaterCountsWhatWasUsedBefore) {
 }
 
 TEST_F(LimitBookTest, AnotherAlgorithmStartsAfresh) {
-  LimitBook book(bucket(10));
+  LimitBook& book = book_of(bucket(10));
   const std::uint32_t hourly = *book.add(window(5));
   const auto kind = store_.adopt(layout_of(book));
   EXPECT_TRUE(take(kind, 0, 10));
@@ -116,7 +120,7 @@ TEST_F(LimitBookTest, AnotherAlgorithmStartsAfresh) {
 }
 
 TEST_F(LimitBookTest, ListsGrowAndShrinkWithTheLimit) {
-  LimitBook book(log(3));
+  LimitBook& book = book_of(log(3));
   const std::uint32_t larger = *book.add(log(5));
   const auto kind = store_.adopt(layout_of(book));
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(take(kind, 0, 1));
@@ -128,7 +132,7 @@ TEST_F(LimitBookTest, ListsGrowAndShrinkWithTheLimit) {
 }
 
 TEST_F(LimitBookTest, AReloadKeepsWhatIsCounted) {
-  LimitBook book(bucket(10));
+  LimitBook& book = book_of(bucket(10));
   const std::uint32_t larger = *book.add(bucket(100));
   const auto before = store_.adopt(layout_of(book));
   EXPECT_TRUE(take(before, larger, 60));
