@@ -15,6 +15,7 @@
 #include "weir/app/commands.h"
 #include "weir/app/store_session.h"
 #include "weir/config/load.h"
+#include "weir/gateway/policies.h"
 #include "weir/lookup/shared_cache.h"
 #include "weir/partners/settings.h"
 
@@ -56,8 +57,7 @@ std::expected<std::unique_ptr<PoliciesSession>, int> PoliciesSession::open(const
 }
 
 void PoliciesSession::announce() const {
-  const bool shared = config_.redis && config_.policies->cache.redis && config_.policies->sql.url.path.empty();
-  if (!shared) return;
+  if (!gateway::shares_policies(config_)) return;
   const auto session = StoreSession::open(*config_.redis);
   if (session) (*session)->publish(lookup::channel_of(config_.redis->prefix), "changed");
 }

@@ -33,12 +33,11 @@ PartnerView::~PartnerView() {
 }
 
 PartnerView::Answer PartnerView::find(std::string_view key) {
-  const partners::Subject subject = partners::subject_of(partners::digest_of(key));
-  findings_.key = look(subject);
+  findings_.key = look(partners::subject_of(partners::digest_of(key)));
   Answer answer;
   if (wanted_) {
     answer.known = identity::KeyDirectory::Known::kNotYet;
-    answer.was_owner = was_owner(subject);
+    answer.was_owner = outdated_ != nullptr && std::holds_alternative<partners::Key>(outdated_->record);
     return answer;
   }
   if (findings_.key == nullptr) {
@@ -83,16 +82,14 @@ KnownPtr PartnerView::look(const partners::Subject& subject) {
     return std::move(found.known);
   }
   if (moment_.may_wait) {
-    if (!wanted_) wanted_ = subject;
+    if (!wanted_) {
+      wanted_ = subject;
+      outdated_ = std::move(found.known);
+    }
     return nullptr;
   }
   ++(found.known == nullptr ? away_ : expired_);
   return std::move(found.known);
-}
-
-bool PartnerView::was_owner(const partners::Subject& subject) {
-  const lookup::Found found = directory_.find(subject, moment_.now);
-  return found.known != nullptr && std::holds_alternative<partners::Key>(found.known->record);
 }
 
 // With rows that are made for the rules of this generation.

@@ -53,7 +53,6 @@ class PartnerView final : public identity::KeyDirectory {
 
  private:
   lookup::KnownPtr look(const partners::Subject& subject);
-  bool was_owner(const partners::Subject& subject);
   lookup::KnownPtr compiled(const partners::Subject& subject, lookup::KnownPtr known);
   const policy::RowTable* rows_of(const lookup::KnownPtr& known) const;
 
@@ -63,6 +62,7 @@ class PartnerView final : public identity::KeyDirectory {
   PartnerFindings& findings_;
   LookupCounters& counters_;
   std::optional<partners::Subject> wanted_;
+  lookup::KnownPtr outdated_;  // what was known of it before
   std::uint64_t known_ = 0;
   std::uint64_t expired_ = 0;
   std::uint64_t away_ = 0;

@@ -9,6 +9,10 @@
 
 namespace weir::gateway {
 
+bool shares_policies(const config::Config& config) {
+  return config.redis && config.policies && config.policies->cache.redis && config.policies->sql.url.path.empty();
+}
+
 Result<std::unique_ptr<lookup::Directory>> open_policies(const config::Config& config, const Clock& clock,
                                                          Resolver& resolver) {
   if (!config.policies) return nullptr;
@@ -24,8 +28,7 @@ Result<std::unique_ptr<lookup::Directory>> open_policies(const config::Config& c
                                                   clock);
   };
   std::optional<SharedStoreSettings> redis;
-  // A file is at hand on this machine only, and what another machine has read is of another one.
-  if (config.redis && policies.cache.redis && policies.sql.url.path.empty()) {
+  if (shares_policies(config)) {
     auto shared = shared_store_settings(*config.redis, resolver);
     if (!shared) return std::unexpected(shared.error());
     redis = *std::move(shared);

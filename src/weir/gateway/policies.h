@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The directory of policies that a configuration asks for: its database, its cache, and the Redis that all gateways
-// share. Thread safety: pure function.
+// share. Thread safety: pure functions.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,10 @@
 #include "weir/lookup/directory.h"
 
 namespace weir::gateway {
+
+// Whether gateways share records, and the news of changes, through the Redis of their counters. A file is at hand on
+// one machine only, and what another machine has read is of another one.
+bool shares_policies(const config::Config& config);
 
 // Null without policies. Nothing is waited for: what cannot be reached is tried again. Fails when the certificates of
 // Redis cannot be used. `clock` and `resolver` outlive the directory.

@@ -46,8 +46,7 @@ bool Cache::put(const partners::Subject& subject, partners::Record record, std::
   const std::lock_guard lock(shard.mutex);
   Entry& entry = entry_of(shard, print, subject);
   if (revision < std::max(entry.least_revision, entry.revision)) return false;
-  const bool absent = std::holds_alternative<std::monostate>(record);
-  if (age > (absent ? lifetimes_.absent : lifetimes_.present) / 2) return false;
+  if (age > lifetimes_.of(record) / 2) return false;
   if (entry.known == nullptr || entry.known->record != record) set(shard, entry, std::move(record));
   entry.revision = revision;
   believe(entry, print, now - age);
@@ -149,7 +148,7 @@ void Cache::set(Shard& shard, Entry& entry, partners::Record record) {
 
 // It is looked up again at some time in the last fifth of its life.
 void Cache::believe(Entry& entry, const Fingerprint& print, Instant since) const {
-  const nanoseconds life = entry.known->absent() ? lifetimes_.absent : lifetimes_.present;
+  const nanoseconds life = lifetimes_.of(entry.known->record);
   const std::int64_t jitter = jitter_of(print);
   entry.due = since + life * 4 / 5 + life / 5 * jitter / 1024 / 2;
   entry.expires = since + life * 9 / 10 + life / 10 * jitter / 1024;

@@ -28,6 +28,10 @@ using KnownPtr = std::shared_ptr<const Known>;
 struct Lifetimes {
   nanoseconds present = std::chrono::seconds(60);
   nanoseconds absent = std::chrono::seconds(10);
+
+  nanoseconds of(const partners::Record& record) const {
+    return std::holds_alternative<std::monostate>(record) ? absent : present;
+  }
 };
 
 enum class Freshness : std::uint8_t {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/lookup/record_text.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "weir/partners/digest.h"
@@ -90,21 +89,14 @@ std::optional<Said> said_of(std::string_view text) {
 }
 
 std::string name_of(const partners::Subject& subject) {
-  const std::string kind = std::string(partners::word(subject.kind)) + ':';
-  if (subject.kind != partners::Subject::Kind::kKey) return kind + subject.name;
-  partners::KeyDigest digest{};
-  std::copy_n(subject.name.begin(), std::min(subject.name.size(), digest.size()), digest.begin());
-  return kind + partners::hex(digest);
+  return std::string(partners::word(subject.kind)) + ':' + partners::subject_text(subject);
 }
 
 std::optional<partners::Subject> subject_of(std::string_view name) {
   const std::size_t colon = name.find(':');
   const auto kind = partners::subject_kind(name.substr(0, colon));
   if (!kind || colon == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = name.substr(colon + 1);
-  if (*kind != partners::Subject::Kind::kKey) return partners::Subject{*kind, std::string(rest)};
-  const auto digest = partners::parse_hex(rest);
-  return digest ? std::optional(partners::subject_of(*digest)) : std::nullopt;
+  return partners::subject_from(*kind, name.substr(colon + 1));
 }
 
 }  // namespace weir::lookup

@@ -47,8 +47,7 @@ void SharedCache::get(const partners::Subject& subject, Done done) {
 }
 
 void SharedCache::put(const partners::Subject& subject, const Said& said) {
-  const bool absent = std::holds_alternative<std::monostate>(said.record);
-  const nanoseconds life = absent ? lifetimes_.absent : lifetimes_.present;
+  const nanoseconds life = lifetimes_.of(said.record);
   loop_.post([this, key = key_of(subject), value = text_of(said), life]() mutable {
     store(std::move(key), std::move(value), life);
   });

@@ -6,7 +6,6 @@
 #include <openssl/evp.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "weir/lookup/record_text.h"
+#include "weir/partners/digest.h"
 
 namespace weir::lookup {
 namespace {
@@ -36,11 +36,9 @@ class Digest {
     EVP_DigestUpdate(context_.get(), "\n", 1);
   }
   std::string text() {
-    std::array<std::uint8_t, 32> bytes{};
+    partners::KeyDigest bytes{};
     EVP_DigestFinal_ex(context_.get(), bytes.data(), nullptr);
-    std::string out;
-    for (const std::uint8_t byte : bytes) out += fmt::format("{:02x}", byte);
-    return out;
+    return partners::hex(bytes);
   }
 
  private:

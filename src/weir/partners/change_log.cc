@@ -26,20 +26,9 @@ std::string text_of(const sql::Value& value) {
   return text == nullptr ? std::string() : *text;
 }
 
-// Digests are text in the database.
-std::string subject_text(const Subject& subject) {
-  if (subject.kind != Subject::Kind::kKey) return subject.name;
-  KeyDigest digest{};
-  std::copy_n(subject.name.begin(), std::min(subject.name.size(), digest.size()), digest.begin());
-  return hex(digest);
-}
-
 std::optional<Subject> subject_from(const std::string& kind, const std::string& text) {
   const auto known = subject_kind(kind);
-  if (!known) return std::nullopt;
-  if (*known != Subject::Kind::kKey) return Subject{*known, text};
-  const auto digest = parse_hex(text);
-  return digest ? std::optional(subject_of(*digest)) : std::nullopt;
+  return known ? partners::subject_from(*known, text) : std::nullopt;
 }
 
 std::optional<Change> change_of(const sql::Row& row) {

@@ -73,4 +73,17 @@ std::string random_key_id() { return "key_" + base64url(random_octets<9>()); }
 
 std::string random_id() { return hex_of(random_octets<16>()); }
 
+std::string subject_text(const Subject& subject) {
+  if (subject.kind != Subject::Kind::kKey) return subject.name;
+  KeyDigest digest{};
+  std::copy_n(subject.name.begin(), std::min(subject.name.size(), digest.size()), digest.begin());
+  return hex(digest);
+}
+
+std::optional<Subject> subject_from(Subject::Kind kind, std::string_view text) {
+  if (kind != Subject::Kind::kKey) return Subject{kind, std::string(text)};
+  const auto digest = parse_hex(text);
+  return digest ? std::optional(subject_of(*digest)) : std::nullopt;
+}
+
 }  // namespace weir::partners

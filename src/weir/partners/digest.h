@@ -17,6 +17,9 @@ KeyDigest digest_of(std::string_view clear_key);
 std::string hex(const KeyDigest& digest);
 // Of hex(): absent for anything else, so that one digest has one text.
 std::optional<KeyDigest> parse_hex(std::string_view text);
+// What is written for a subject: its name, and for a key, whose name is no text, the digits of its digest.
+std::string subject_text(const Subject& subject);
+std::optional<Subject> subject_from(Subject::Kind kind, std::string_view text);
 
 // From the operating system's random source: "weir_" and 43 characters (256 bits, base64url).
 std::string random_key();

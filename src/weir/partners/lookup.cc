@@ -18,18 +18,10 @@ namespace {
 // The records of subjects that were asked for, each once.
 using Found = std::map<Subject, Record>;
 
-// What is in the database of a subject's name.
-std::string text_of(const Subject& subject) {
-  if (subject.kind != Subject::Kind::kKey) return subject.name;
-  KeyDigest digest{};
-  std::copy_n(subject.name.begin(), std::min(subject.name.size(), digest.size()), digest.begin());
-  return hex(digest);
-}
-
 std::vector<std::string> texts_of(std::span<const Subject> subjects, Subject::Kind kind) {
   std::vector<std::string> texts;
   for (const Subject& one : subjects) {
-    if (one.kind == kind) texts.push_back(text_of(one));
+    if (one.kind == kind) texts.push_back(subject_text(one));
   }
   std::ranges::sort(texts);
   const auto rest = std::ranges::unique(texts);
