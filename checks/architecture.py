@@ -33,6 +33,7 @@ MAY_INCLUDE = {
     "store/redis": {"base", "io", "redis", "limit", "store"},
     "policy": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners",
                "store", "store/redis"},
+    "accounts": {"base", "config", "limit", "store", "store/redis", "policy"},
     "lookup": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners",
                "store", "store/redis", "policy"},
     "decide": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners",
@@ -40,9 +41,10 @@ MAY_INCLUDE = {
     "server": {"base", "io", "http"},
     "gateway": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners",
                 "store", "store/redis", "policy", "lookup", "decide", "server"},
-    "admin": {"base", "io", "http", "server"},
+    "admin": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners", "store",
+              "store/redis", "policy", "lookup", "decide", "server", "gateway", "accounts"},
     "app": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners", "store",
-            "store/redis", "policy", "lookup", "decide", "server", "gateway", "admin"},
+            "store/redis", "policy", "lookup", "decide", "server", "gateway", "admin", "accounts"},
 }
 
 # limit/ and store/ are installed as a library of their own. Of base/ they get what links nothing: weir_core.
@@ -98,7 +100,7 @@ INCLUSIONS = (
     Inclusion("yaml", r"yaml-cpp/.*", ("config/*",), "only config/ reads YAML"),
     Inclusion("time zones", r"cctz/.*", ("limit/civil_calendar.cc", "config/*", *TESTS), "civil time has one home"),
     Inclusion("json", r"nlohmann/.*",
-              ("config/*", "partners/*", "lookup/record_text.cc", "admin/*", "app/*", *TESTS),
+              ("accounts/*", "config/*", "partners/*", "lookup/record_text.cc", "admin/*", "app/*", *TESTS),
               "JSON is parsed at the edges only"),
     Inclusion("tokens", r"jansson\.h|jose/.*", ("jose/*", "identity/token_claims.*", *TESTS),
               "only jose/ knows how keys and tokens are written"),

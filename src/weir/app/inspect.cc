@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 
-#include "weir/app/account_report.h"
+#include "weir/accounts/account_report.h"
 #include "weir/app/commands.h"
 #include "weir/app/store_session.h"
 
@@ -17,7 +17,8 @@ int inspect_account(const std::string& file, const std::string& account, bool js
     print_failure(*question->config.redis, findings.error());
     return kFailed;
   }
-  const AccountReport report = make_report(question->config, question->account.name(), question->kinds, *findings);
+  const accounts::AccountReport report =
+      accounts::make_report(question->config, question->account.name(), question->kinds, *findings);
   std::fputs((json ? to_json(report) : to_text(report)).c_str(), stdout);
   return kDone;
 }

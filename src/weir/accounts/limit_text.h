@@ -10,7 +10,7 @@
 #include "weir/config/config.h"
 #include "weir/limit/limit.h"
 
-namespace weir::app {
+namespace weir::accounts {
 
 // The word of the configuration.
 std::string algorithm_text(config::Algorithm algorithm);
@@ -25,4 +25,4 @@ std::string exact_text(nanoseconds time);
 // E.g. "850ms", "7.5s", "3min20s", "2d4h": for reading.
 std::string round_text(nanoseconds time);
 
-}  // namespace weir::app
+}  // namespace weir::accounts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "weir/app/account_report.h"
+#include "weir/accounts/account_report.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "weir/app/limit_text.h"
+#include "weir/accounts/limit_text.h"
 
-namespace weir::app {
+namespace weir::accounts {
 namespace {
 
 using std::chrono::microseconds;
@@ -195,4 +195,4 @@ std::string to_json(const AccountReport& report) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
-}  // namespace weir::app
+}  // namespace weir::accounts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What weir inspect prints. Thread safety: pure functions.
+// What is counted in an account, for people and programs. Thread safety: pure functions.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 #include "weir/policy/account_directory.h"
 #include "weir/store/redis/account_inspector.h"
 
-namespace weir::app {
+namespace weir::accounts {
 
 // A counter of the account: of a limit, or, in AccountReport::others, of none.
 struct ReportedCounter {
@@ -54,4 +54,4 @@ AccountReport make_report(const config::Config& config, const std::string& key,
 std::string to_text(const AccountReport& report);
 std::string to_json(const AccountReport& report);
 
-}  // namespace weir::app
+}  // namespace weir::accounts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "weir/app/limit_text.h"
+#include "weir/accounts/limit_text.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <variant>
 
-namespace weir::app {
+namespace weir::accounts {
 namespace {
 
 struct Unit {
@@ -134,4 +134,4 @@ std::string round_text(nanoseconds time) {
          (has_second ? fmt::format("{}{}", second, kUnits[largest + 1].name) : "");
 }
 
-}  // namespace weir::app
+}  // namespace weir::accounts
