@@ -41,9 +41,9 @@ MAY_INCLUDE = {
                "store", "store/redis", "policy"},
     "server": {"base", "io", "http"},
     "gateway": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners",
-                "store", "store/redis", "policy", "lookup", "decide", "server"},
+                "store", "store/redis", "policy", "accounts", "lookup", "decide", "server"},
     "admin": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners", "store",
-              "store/redis", "policy", "lookup", "decide", "server", "gateway", "accounts"},
+              "store/redis", "policy", "accounts", "server"},
     "app": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners", "store",
             "store/redis", "policy", "lookup", "decide", "server", "gateway", "admin", "accounts"},
 }

@@ -53,5 +53,6 @@ AccountReport make_report(const config::Config& config, const std::string& key,
 
 std::string to_text(const AccountReport& report);
 std::string to_json(const AccountReport& report);
+std::string to_json(const ReportedCounter& counter);
 
 }  // namespace weir::accounts
