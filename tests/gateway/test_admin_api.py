@@ -4,6 +4,7 @@
 import json
 import re
 import sqlite3
+import subprocess
 import time
 
 import pytest
@@ -58,8 +59,6 @@ def start(launch, origin, binary):
 
 
 def migrate(binary, gateway):
-    import subprocess
-
     subprocess.run([binary, "policies", "migrate", str(gateway.file)], check=True, capture_output=True, timeout=60)
 
 
@@ -305,7 +304,7 @@ def test_a_document_reads_nothing_of_the_gateways_environment(start, sqlite_url)
 
 
 def test_a_new_key_is_told_once_and_lets_its_partner_in(start, url):
-    gateway, api = start(url, identify={"required": True})
+    gateway, api = start(url, identify="required")
     put(api, "/v1/partners/acme")
     made = api("POST", "/v1/keys", {"partner": "acme", "note": "first"})
     assert made.status == 201
@@ -380,7 +379,7 @@ def test_a_database_that_is_away_is_said_and_the_rest_answers(start, mariadb):
     mariadb.clear()
     gateway, api = start(mariadb.url)
     put(api, "/v1/partners/acme")
-    mariadb.stop()
+    mariadb.kill()
     try:
         gone = api("GET", "/v1/partners")
         assert gone.status == 503 and gone.json["code"] == "database-away" and gone.fields["Retry-After"] == "1"

@@ -34,7 +34,7 @@ bool is_api(std::string_view path) { return path == "/v1" || path.starts_with("/
 
 // A page in a browser can be made to ask a name of its own that means this machine; then the host is that name.
 bool is_local_host(std::string_view host) {
-  return host.starts_with("localhost") || host.empty() || IpAddress::parse_with_port(host).has_value();
+  return host.empty() || host.substr(0, host.find(':')) == "localhost" || IpAddress::parse_with_port(host).has_value();
 }
 
 }  // namespace

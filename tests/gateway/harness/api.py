@@ -61,7 +61,7 @@ class Api:
             headers.setdefault("Content-Type", "application/json")
         connection = self.open()
         try:
-            connection.request(method, target, body, headers)
+            connection.request(method, target, None if body is None else body.encode(), headers)
             response = connection.getresponse()
             answer = Answer(response, response.read().decode())
         finally:
