@@ -158,8 +158,8 @@ class Policy {
   std::vector<AccountKind> kinds_;
   RuleIndexes indexes_;
   std::vector<std::string> attributes_;  // as `per` names them
-  std::vector<std::string> endpoints_;  // a text for each pattern that stays the same across reloads
-  std::vector<std::uint32_t> ranks_;    // of each pattern, as Router::ranks
+  std::vector<std::string> endpoints_;   // a text for each pattern that stays the same across reloads
+  std::vector<std::uint32_t> ranks_;     // of each pattern, as Router::ranks
   bool needs_rows_ = false;
 };
 
