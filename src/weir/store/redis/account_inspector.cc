@@ -166,6 +166,7 @@ io::Task<Result<AccountFindings>> AccountInspector::inspect(Subject subject, lim
   const Result<Micros> instant = co_await now(subject.account.name(), call);
   if (!instant) co_return std::unexpected(instant.error());
 
+  findings.cost = subject.cost;
   findings.exists = !record->view().is_nil();
   const std::int64_t left = life->view().integer();
   if (findings.exists && left >= 0) findings.life = std::chrono::milliseconds(left);

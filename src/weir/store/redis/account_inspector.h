@@ -47,6 +47,7 @@ struct AccountFindings {
   std::optional<std::chrono::milliseconds> life;  // from now until it is forgotten
   std::vector<std::vector<SlotFinding>> kinds;    // parallel to the kinds, by slot
   std::vector<ForeignSlot> foreign;               // that no kind has
+  limit::Cost cost = 0;                           // that `asked` is about; 0: nothing was asked
 };
 
 struct Forgotten {
