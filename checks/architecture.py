@@ -105,7 +105,7 @@ INCLUSIONS = (
               "JSON is parsed at the edges only"),
     Inclusion("tokens", r"jansson\.h|jose/.*", ("jose/*", "identity/token_claims.*", *TESTS),
               "only jose/ knows how keys and tokens are written"),
-    Inclusion("curl", r"curl/.*", ("io/https_client.cc",), "only io/ touches sockets"),
+    Inclusion("curl", r"curl/.*", ("io/curl_client.cc",), "only io/ touches sockets"),
     Inclusion("spdlog", r"spdlog/.*", ("base/*",), "everybody else logs through base/log.h"),
     Inclusion("prometheus", r"prometheus/.*", ("*/metrics.*", "admin/*", *TESTS), "counting needs base/counter.h only"),
     Inclusion("openssl", r"openssl/.*", ("base/*", "jose/*", "config/*", "identity/*", "io/*", "redis/*", "admin/*",

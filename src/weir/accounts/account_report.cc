@@ -19,17 +19,28 @@ ReportedCounter::Count count_of(const limit::Limit& limit, const limit::Outcome&
   return {.used = limit.capacity() - outcome.remaining, .remaining = outcome.remaining, .full_after = full_after};
 }
 
+constexpr std::int64_t kMicro = 1000;
+
+limit::Outcome in_nanoseconds(limit::Outcome outcome) {
+  if (outcome.retry_after) *outcome.retry_after *= kMicro;
+  if (outcome.next_after) *outcome.next_after *= kMicro;
+  outcome.reset_after *= kMicro;
+  return outcome;
+}
+
 // What a slot says of itself.
-void add_own_words(const store::ForeignSlot& slot, ReportedCounter& counter) {
+void add_own_words(const store::ForeignSlot& slot, limit::Cost cost, ReportedCounter& counter) {
   if (!slot.limit) return;
   counter.algorithm = algorithm_text(*slot.limit);
   if (!slot.outcome) return;
   counter.numbers = numbers_text(*slot.limit);
   counter.count = count_of(*slot.limit, *slot.outcome, microseconds(slot.outcome->reset_after));
+  if (slot.asked) counter.asked = {cost, in_nanoseconds(*slot.asked)};
 }
 
-void add_numbers(const policy::CountedSlot& slot, const store::SlotFinding& finding, ReportedCounter& counter) {
-  if (finding.written) add_own_words(*finding.written, counter);
+void add_numbers(const policy::CountedSlot& slot, const store::SlotFinding& finding, limit::Cost cost,
+                 ReportedCounter& counter) {
+  if (finding.written) add_own_words(*finding.written, cost, counter);
   counter.never_used = !finding.found;
   if (slot.variants.empty() && !finding.row_known) return;  // they come with each caller
   const bool by_row = finding.row_known;
@@ -37,10 +48,11 @@ void add_numbers(const policy::CountedSlot& slot, const store::SlotFinding& find
   counter.numbers = numbers_text(limit, by_row ? slot.rows->rate(finding.variant) : slot.rates[finding.variant]);
   counter.count = count_of(limit, finding.outcome, nanoseconds(finding.outcome.reset_after));
   counter.never_used = !finding.found && counter.count->used == 0;
+  if (finding.asked) counter.asked = {cost, *finding.asked};
 }
 
 ReportedCounter counter_of(const config::Config& config, const policy::CountedSlot& slot,
-                           const store::SlotFinding& finding) {
+                           const store::SlotFinding& finding, limit::Cost cost) {
   const config::Limit& configured = config.limits[slot.limit];
   ReportedCounter counter{.name = configured.name,
                           .by_endpoint = slot.by_endpoint,
@@ -50,31 +62,33 @@ ReportedCounter counter_of(const config::Config& config, const policy::CountedSl
                           .algorithm = algorithm_text(configured.algorithm),
                           .numbers = {},
                           .count = {},
+                          .asked = {},
                           .never_used = false,
                           .other_numbers = finding.other_numbers};
-  add_numbers(slot, finding, counter);
+  add_numbers(slot, finding, cost, counter);
   return counter;
 }
 
 ReportedCounter counter_of(const store::ForeignSlot& slot) {
   ReportedCounter counter;
   counter.name = fmt::format("{:08x}", slot.id);
-  add_own_words(slot, counter);
+  add_own_words(slot, 0, counter);
   return counter;
 }
 
 // Of many counters of one limit, those that were used; without any, one for all.
 void add_counters(const config::Config& config, const policy::CountedKind& kind,
-                  const std::vector<store::SlotFinding>& findings, std::vector<ReportedCounter>& counters) {
+                  const std::vector<store::SlotFinding>& findings, limit::Cost cost,
+                  std::vector<ReportedCounter>& counters) {
   for (std::size_t i = 0; i < kind.slots.size();) {
     const std::size_t first = i;
     const std::size_t before = counters.size();
     for (; i < kind.slots.size() && kind.slots[i].limit == kind.slots[first].limit; ++i) {
-      ReportedCounter counter = counter_of(config, kind.slots[i], findings[i]);
+      ReportedCounter counter = counter_of(config, kind.slots[i], findings[i], cost);
       if (!counter.never_used) counters.push_back(std::move(counter));
     }
     if (counters.size() > before) continue;
-    ReportedCounter& all = counters.emplace_back(counter_of(config, kind.slots[first], findings[first]));
+    ReportedCounter& all = counters.emplace_back(counter_of(config, kind.slots[first], findings[first], cost));
     all.by_endpoint = false;
     all.endpoint.clear();
     all.method.clear();
@@ -131,6 +145,22 @@ void write_section(const std::string& title, const std::vector<ReportedCounter>&
   write_table(rows, out);
 }
 
+nlohmann::json millis_of(std::optional<limit::Ticks> time) {
+  if (!time) return nullptr;
+  return std::chrono::ceil<std::chrono::milliseconds>(nanoseconds(*time)).count();
+}
+
+// A request that no wait helps has a retry_after_ms of null.
+nlohmann::ordered_json json_of(const ReportedCounter::Asked& asked) {
+  const limit::Outcome& outcome = asked.outcome;
+  return {{"cost", asked.cost},
+          {"admitted", outcome.admitted},
+          {"retry_after_ms", millis_of(outcome.retry_after)},
+          {"remaining", outcome.remaining},
+          {"full_after_ms", millis_of(outcome.reset_after)},
+          {"next_after_ms", millis_of(outcome.next_after)}};
+}
+
 nlohmann::ordered_json json_of(const ReportedCounter& counter, bool is_limit) {
   nlohmann::ordered_json json;
   json[is_limit ? "limit" : "slot"] = counter.name;
@@ -144,6 +174,7 @@ nlohmann::ordered_json json_of(const ReportedCounter& counter, bool is_limit) {
     json["remaining"] = counter.count->remaining;
     json["full_after_ms"] = std::chrono::ceil<std::chrono::milliseconds>(counter.count->full_after).count();
   }
+  if (counter.asked) json["asked"] = json_of(*counter.asked);
   if (!is_limit) return json;
   json["shadow"] = counter.shadow;
   json["never_used"] = counter.never_used;
@@ -159,7 +190,7 @@ AccountReport make_report(const config::Config& config, const std::string& key,
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto known = std::ranges::find(report.groups, kinds[i].per, &ReportedGroup::per);
     auto& group = known != report.groups.end() ? *known : report.groups.emplace_back(ReportedGroup{kinds[i].per, {}});
-    add_counters(config, kinds[i], findings.kinds[i], group.counters);
+    add_counters(config, kinds[i], findings.kinds[i], findings.cost, group.counters);
   }
   for (const store::ForeignSlot& slot : findings.foreign) report.others.push_back(counter_of(slot));
   return report;

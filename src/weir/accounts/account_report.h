@@ -30,6 +30,12 @@ struct ReportedCounter {
     std::chrono::nanoseconds full_after{};
   };
   std::optional<Count> count;  // absent: not known
+  // What a request would be told, without its taking anything.
+  struct Asked {
+    limit::Cost cost = 0;
+    limit::Outcome outcome;  // in nanoseconds
+  };
+  std::optional<Asked> asked;  // absent: nobody wanted to know, or it is not known
   bool never_used = false;
   bool other_numbers = false;  // it was written with others than those of the configuration
 };

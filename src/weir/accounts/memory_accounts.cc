@@ -8,12 +8,13 @@ namespace weir::accounts {
 namespace {
 
 // Only what is used can be told from what never was.
-store::SlotFinding finding_of(const store::MemoryStore::Look& look, bool has_rows) {
+store::SlotFinding finding_of(const store::MemoryStore::Look& look, bool has_rows, limit::Cost cost) {
   store::SlotFinding finding;
   finding.found = look.used;
   finding.variant = look.variant;
   finding.outcome = look.outcome;
   finding.row_known = has_rows && look.used;
+  if (cost > 0) finding.asked = look.asked;
   return finding;
 }
 
@@ -45,13 +46,14 @@ Result<MemoryAccounts::Opened> MemoryAccounts::open(const std::string& account) 
 
 store::AccountFindings MemoryAccounts::look(const Opened& opened, limit::Cost cost) {
   store::AccountFindings findings;
+  findings.cost = cost;
   for (std::size_t kind = 0; kind < opened.chosen.kinds.size(); ++kind) {
     const auto& slots = opened.chosen.kinds[kind].slots;
     auto& found = findings.kinds.emplace_back();
     for (std::size_t slot = 0; slot < slots.size(); ++slot) {
       const auto number = static_cast<std::uint16_t>(slot);
       const auto look = store_.look(opened.kind(kind), opened.subject, number, opened.call, cost);
-      found.push_back(finding_of(look, slots[slot].rows != nullptr));
+      found.push_back(finding_of(look, slots[slot].rows != nullptr, cost));
       findings.exists |= look.used;
     }
   }

@@ -28,7 +28,7 @@ struct SharedAccounts::Opened {
   std::vector<const store::RedisKind*> layouts;
   limit::Call call;
 
-  store::AccountInspector::Subject subject() const { return {account, layouts}; }
+  store::AccountInspector::Subject subject(limit::Cost cost = 0) const { return {account, layouts, cost}; }
 };
 
 Result<SharedAccounts::Opened> SharedAccounts::open(const std::string& account) {
@@ -43,10 +43,10 @@ Result<SharedAccounts::Opened> SharedAccounts::open(const std::string& account) 
   return Opened{std::move(in_force), std::move(chosen), *std::move(text), std::move(layouts), call};
 }
 
-io::Task<Result<AccountReport>> SharedAccounts::inspect(std::string account, limit::Cost) {
+io::Task<Result<AccountReport>> SharedAccounts::inspect(std::string account, limit::Cost cost) {
   const auto opened = open(account);
   if (!opened) co_return std::unexpected(opened.error());
-  const store::AccountInspector::Subject subject = opened->subject();
+  const store::AccountInspector::Subject subject = opened->subject(cost);
   const auto findings = co_await inspector_.inspect(subject, opened->call);
   if (!findings) co_return std::unexpected(findings.error());
   co_return make_report(*opened->in_force.config, opened->account.name(), opened->chosen.kinds, *findings);

@@ -5,37 +5,30 @@
 // not used. Thread safety: get() on one thread; cancel() from any.
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <memory>
 #include <string>
+#include <utility>
 
 #include "weir/base/result.h"
+#include "weir/io/curl_client.h"
 
 namespace weir::io {
 
 class HttpsClient {
  public:
   // `ca`: a file with the certificates that are trusted; empty: those of the system.
-  explicit HttpsClient(std::string ca);
-  ~HttpsClient();
-  HttpsClient(const HttpsClient&) = delete;
-  HttpsClient& operator=(const HttpsClient&) = delete;
+  explicit HttpsClient(std::string ca) : ca_(std::move(ca)) {}
 
   // The body of an answer 200. Fails as well when the body is larger or takes longer. Requires: `url` begins with
   // https://.
   Result<std::string> get(const std::string& url, std::size_t largest, std::chrono::milliseconds time);
 
   // Ends the get() that is under way and all that come.
-  void cancel();
+  void cancel() { client_.cancel(); }
 
  private:
-  struct Multi;
-  Result<std::string> perform(void* easy, std::string& body, bool& too_large);
-
   std::string ca_;
-  std::unique_ptr<Multi> multi_;
-  std::atomic<bool> cancelled_{false};
+  CurlClient client_;
 };
 
 }  // namespace weir::io

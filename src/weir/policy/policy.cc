@@ -5,7 +5,9 @@
 
 #include "weir/limit/alignment.h"
 #include "weir/policy/compiler.h"
+#include "weir/policy/conditions.h"
 #include "weir/policy/local_share.h"
+#include "weir/policy/scene.h"
 
 namespace weir::policy {
 namespace {
@@ -13,11 +15,7 @@ namespace {
 using identity::AttributeId;
 using identity::Attributes;
 
-constexpr std::uint32_t kNoKind = UINT32_MAX;
 constexpr std::uint32_t kAbsent = UINT32_MAX;  // in place of a length
-
-// Endpoint and method are always there: none is an endpoint, too.
-bool can_be_missing(AttributeId id) { return id != identity::kEndpoint && id != identity::kMethod; }
 
 // Each value with its length before it, so that no two lists of values give the same text.
 void append_value(std::string_view value, std::string& key) {
@@ -26,19 +24,9 @@ void append_value(std::string_view value, std::string& key) {
   key += value;
 }
 
-bool acts_on(const Rule& rule, const Attributes& attributes) {
-  return std::ranges::none_of(rule.only_if_missing, [&](AttributeId id) { return attributes.has(id); });
-}
-
 VariantIndex variant_for(const Rule& rule, const Attributes& attributes) {
-  for (const Rule::Alternative& alternative : rule.alternatives) {
-    if (attributes.get(alternative.attribute) == alternative.value) return alternative.variant;
-  }
-  return rule.variant;
-}
-
-bool serves(const Rule& rule, route::ServiceIndex service) {
-  return rule.services.empty() || std::ranges::find(rule.services, service) != rule.services.end();
+  const Rule::Alternative* alternative = alternative_for(rule, attributes);
+  return alternative == nullptr ? rule.variant : alternative->variant;
 }
 
 // A decimal number, at most `max`; -1 when it is none.
@@ -90,17 +78,6 @@ std::uint16_t slot_of(const Rule& rule, const route::Route& route, route::Patter
 
 }  // namespace
 
-// One request on its way through the rules.
-struct Policy::Scene {
-  const route::Route& route;
-  const http::RequestHead& request;
-  const Attributes& attributes;
-  const CallerRows& rows;
-  std::uint32_t kind = kNoKind;  // of the rule before
-  bool lacks = false;            // this kind's subject misses a value
-  bool opened = false;           // this kind has an account in the charges
-};
-
 limit::Cost Settlement::cost(limit::Cost taken, int status, std::optional<std::string_view> told) const {
   const limit::Cost said = told ? parse_cost(*told, max) : -1;
   if (said >= 0) return said;
@@ -142,6 +119,7 @@ Policy::Policy(const config::Config& config, const route::Router& router, const 
   kinds_ = std::move(compiled.kinds);
   indexes_ = std::move(compiled.indexes);
   for (const auto& pattern : router.patterns()) endpoints_.push_back(pattern_text(pattern));
+  for (const config::PerAttribute& attribute : names.all()) attributes_.push_back(per_text(attribute));
   ranks_ = router.ranks();
   needs_rows_ = std::ranges::any_of(rules_, &Rule::from_rows);
 }
@@ -171,7 +149,7 @@ void Policy::find_rules(const route::Route& route, std::vector<RuleIndex>& found
 }
 
 void Policy::apply(const Rule& rule, Scene& scene, Charges& charges) const {
-  if (!acts_on(rule, scene.attributes)) return;
+  if (hindrance(rule, scene.attributes) != nullptr) return;
   const RowTable::Acting acting = rule.from_rows ? row_of(rule, scene, charges)
                                                  : RowTable::Acting{.variant = variant_for(rule, scene.attributes)};
   const VariantIndex variant = acting.variant;
@@ -191,12 +169,16 @@ RowTable::Acting Policy::row_of(const Rule& rule, const Scene& scene, Charges& c
     note_unknown(rule, charges);
     return {};
   }
-  const RowTable::Scope scope{.limit = rule.limit,
-                              .service = rule.by_service ? scene.route.service : RowTable::kEvery,
-                              .endpoint = row_endpoint(rule, scene.route)};
-  const auto acting = scene.rows.find(scope);
+  const auto acting = scene.rows.find(row_scope(rule, scene.route));
   const bool acts = acting && (rule.any_mode || acting->shadow == rule.shadow);
   return acts ? *acting : RowTable::Acting();
+}
+
+// What a row has to be for.
+RowTable::Scope Policy::row_scope(const Rule& rule, const route::Route& route) const {
+  return {.limit = rule.limit,
+          .service = rule.by_service ? route.service : RowTable::kEvery,
+          .endpoint = row_endpoint(rule, route)};
 }
 
 // The most specific of the limit's own patterns. Both rules of a limit go by the same endpoint, so that each row acts

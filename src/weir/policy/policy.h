@@ -19,6 +19,7 @@
 #include "weir/http/message.h"
 #include "weir/identity/identifier.h"
 #include "weir/limit/limit.h"
+#include "weir/policy/finding.h"
 #include "weir/policy/row_numbers.h"
 #include "weir/policy/row_table.h"
 #include "weir/policy/rule.h"
@@ -120,6 +121,11 @@ class Policy {
   void charge(const route::Route& route, const http::RequestHead& request, const identity::Caller& caller,
               Charges& charges, const CallerRows& rows = {}) const;
 
+  // What charge does with each limit, and why: in configuration order, one for each. For people, so not fast.
+  // Requires: as charge.
+  std::vector<Finding> explain(const route::Route& route, const http::RequestHead& request,
+                               const identity::Caller& caller, const CallerRows& rows = {}) const;
+
   const std::vector<LimitInfo>& limits() const { return limits_; }
   // As account_directory() has them, with the same slots.
   const std::vector<AccountKind>& kinds() const { return kinds_; }
@@ -139,6 +145,7 @@ class Policy {
   void find_rules(const route::Route& route, std::vector<RuleIndex>& found) const;
   void apply(const Rule& rule, Scene& scene, Charges& charges) const;
   RowTable::Acting row_of(const Rule& rule, const Scene& scene, Charges& charges) const;
+  RowTable::Scope row_scope(const Rule& rule, const route::Route& route) const;
   route::PatternIndex row_endpoint(const Rule& rule, const route::Route& route) const;
   void note_unknown(const Rule& rule, Charges& charges) const;
   bool enter(const Rule& rule, Scene& scene, Charges& charges) const;
@@ -148,14 +155,21 @@ class Policy {
 
   std::string_view name_account(const AccountKind& kind, bool shadow, const Scene& scene, std::string& names) const;
 
+  // policy/explain.cc
+  Finding examine(const Rule& rule, const Scene& scene) const;
+  std::optional<Finding::Row> find_row(const Rule& rule, const Scene& scene) const;
+  Acts reason(const Rule& rule, const Scene& scene, const Charges& charges, Finding& finding) const;
+  void describe(const Rule& rule, const Scene& scene, Charges& charges, Finding& finding) const;
+
   store::MemoryStore& store_;
   std::string prefix_;  // of names in a shared store; empty: there is none
   std::vector<LimitInfo> limits_;
   std::vector<Rule> rules_;
   std::vector<AccountKind> kinds_;
   RuleIndexes indexes_;
-  std::vector<std::string> endpoints_;  // a text for each pattern that stays the same across reloads
-  std::vector<std::uint32_t> ranks_;    // of each pattern, as Router::ranks
+  std::vector<std::string> attributes_;  // as `per` names them
+  std::vector<std::string> endpoints_;   // a text for each pattern that stays the same across reloads
+  std::vector<std::uint32_t> ranks_;     // of each pattern, as Router::ranks
   bool needs_rows_ = false;
 };
 

@@ -23,14 +23,24 @@ void RowTable::sort() {
 }
 
 std::optional<RowTable::Acting> RowTable::find(const Scope& scope) const {
+  const Row* row = best(scope);
+  return row == nullptr ? std::nullopt : std::optional(row->acting);
+}
+
+std::optional<RowTable::Scope> RowTable::find_scope(const Scope& scope) const {
+  const Row* row = best(scope);
+  return row == nullptr ? std::nullopt : std::optional(row->scope);
+}
+
+const RowTable::Row* RowTable::best(const Scope& scope) const {
   for (const route::ServiceIndex service : {scope.service, kEvery}) {
     for (const route::PatternIndex endpoint : {scope.endpoint, kEvery}) {
-      if (const Row* row = exact({scope.limit, service, endpoint})) return row->acting;
+      if (const Row* row = exact({scope.limit, service, endpoint})) return row;
       if (scope.endpoint == kEvery) break;
     }
     if (scope.service == kEvery) break;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 const RowTable::Row* RowTable::exact(const Scope& scope) const {

@@ -35,6 +35,8 @@ class RowTable {
 
   // The most exact row for a request to this service and endpoint (kEvery: none that a limit names).
   std::optional<Acting> find(const Scope& scope) const;
+  // Which one that is.
+  std::optional<Scope> find_scope(const Scope& scope) const;
 
  private:
   struct Row {
@@ -42,6 +44,7 @@ class RowTable {
     Acting acting;
   };
 
+  const Row* best(const Scope& scope) const;
   const Row* exact(const Scope& scope) const;
 
   std::vector<Row> rows_;  // ascending

@@ -66,6 +66,22 @@ class Scene {
 
   // `start`: method and target, `fields`: lines. The charges stay until the next call.
   const Charges& charge(std::string_view start, const std::vector<std::string>& fields = {}) {
+    const http::RequestHead& head = arrive(start, fields);
+    policy_.charge(route_, head, caller_, charges_, rows);
+    return charges_;
+  }
+  std::vector<Finding> explain(std::string_view start, const std::vector<std::string>& fields = {}) {
+    const http::RequestHead& head = arrive(start, fields);
+    return policy_.explain(route_, head, caller_, rows);
+  }
+
+  CallerRows rows;  // of the caller, from now on
+
+  const Policy& policy() const { return policy_; }
+  std::string_view name(LimitIndex index) const { return policy_.limits()[index].name; }
+
+ private:
+  const http::RequestHead& arrive(std::string_view start, const std::vector<std::string>& fields) {
     request_.emplace(start, fields);
     const http::RequestHead& head = request_->head();
     if (router_.find(head.host, head.path, head.method, route_) != route::RouteStatus::kFound) {
@@ -80,16 +96,9 @@ class Scene {
       caller_.attributes.set(identity::kEndpoint, router_.patterns()[route_.endpoint].text);
     }
     caller_.attributes.set(identity::kMethod, head.method);
-    policy_.charge(route_, head, caller_, charges_, rows);
-    return charges_;
+    return head;
   }
 
-  CallerRows rows;  // of the caller, from now on
-
-  const Policy& policy() const { return policy_; }
-  std::string_view name(LimitIndex index) const { return policy_.limits()[index].name; }
-
- private:
   config::Config config_;
   route::Router router_;
   identity::Identifier identifier_;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <variant>
 
+#include "weir/store/redis/foresight.h"
 #include "weir/store/redis/found_account.h"
 #include "weir/store/redis/wire.h"
 
@@ -226,12 +227,9 @@ void Acquisition::substitute(Asked& asked, const FoundSlot& slot, Micros now) {
     if (fresh == before) return;
     asked.keep = true;
   } else if (const auto written = read_head(slot.head); written && same_algorithm(*written, limit)) {
-    StateWords before = read_state(*written, slot.state, now);
-    Outcome refused;
-    written->step(before, call, kTooMuch, refused);
-    limit.carry(*written, before, fresh, call);
-    const Cost used = written->capacity() - written->peek(before, call).remaining;
-    asked.keep = used <= limit.capacity();
+    const Carried before = carried(*written, slot.state, limit, call);
+    fresh = before.words;
+    asked.keep = before.used <= limit.capacity();
   }
   asked.replaces = true;
   asked.found_head = slot.head;
