@@ -196,6 +196,11 @@ AccountReport make_report(const config::Config& config, const std::string& key,
   return report;
 }
 
+ReportedCounter make_counter(const config::Config& config, const policy::CountedSlot& slot,
+                             const store::SlotFinding& finding) {
+  return counter_of(config, slot, finding, 0);
+}
+
 std::string to_text(const AccountReport& report) {
   std::string out = "account  " + report.key + '\n';
   if (report.life) {

@@ -72,22 +72,4 @@ Result<void> check_returnable(const config::Limit& limit) {
   return {};
 }
 
-// One that is as if it had never been used stands in the report for all of its limit.
-ReportedCounter counter_at(const AccountReport& report, const policy::CountedSlot& slot, const std::string& limit) {
-  const auto is_meant = [&](const ReportedCounter& one) {
-    return one.name == limit && one.shadow == slot.shadow &&
-           (one.never_used || (one.endpoint == slot.endpoint && one.method == slot.method));
-  };
-  for (const ReportedGroup& group : report.groups) {
-    const auto found = std::ranges::find_if(group.counters, is_meant);
-    if (found == group.counters.end()) continue;
-    ReportedCounter counter = *found;
-    counter.by_endpoint = slot.by_endpoint;
-    counter.endpoint = slot.endpoint;
-    counter.method = slot.method;
-    return counter;
-  }
-  return {};
-}
-
 }  // namespace weir::accounts

@@ -44,7 +44,4 @@ Result<store::AccountText> account_text(std::string_view prefix, const std::stri
 // Fails for limits that count what runs, or remember each request: there is nothing that could be given back to.
 Result<void> check_returnable(const config::Limit& limit);
 
-// Of a report that has it.
-ReportedCounter counter_at(const AccountReport& report, const policy::CountedSlot& slot, const std::string& limit);
-
 }  // namespace weir::accounts

@@ -91,8 +91,7 @@ io::Task<Result<ReportedCounter>> MemoryAccounts::give_back(std::string account,
                                                  .by = -what.amount,
                                                  .at = finding.outcome.at}};
   store_.adjust(opened->kind(place->kind), opened->subject, adjustments, opened->call);
-  co_return counter_at(make_report(config, opened->name, opened->chosen.kinds, look(*opened, 0)), slot,
-                       config.limits[slot.limit].name);
+  co_return make_counter(config, slot, look(*opened, 0).kinds[place->kind][place->slot]);
 }
 
 }  // namespace weir::accounts

@@ -94,9 +94,9 @@ io::Task<Result<ReportedCounter>> SharedAccounts::give_back(std::string account,
   const store::RedisStore::Account where{*opened->layouts[place->kind], opened->account.name()};
   const bool done = co_await store_.adjust(where, adjustments, opened->call);
   if (!done) co_return std::unexpected(Error{ErrorKind::kTimeout, Origin::kStore, "no usable answer in time"});
-  const auto report = co_await inspect(std::move(account), 0);
-  if (!report) co_return std::unexpected(report.error());
-  co_return counter_at(*report, slot, limit.name);
+  const auto after = co_await inspector_.inspect(subject, opened->call);
+  if (!after) co_return std::unexpected(after.error());
+  co_return make_counter(config, slot, after->kinds[place->kind][place->slot]);
 }
 
 }  // namespace weir::accounts
