@@ -79,8 +79,8 @@ TESTS = ("*_test.cc", "*_for_test.h", "*/testing/*", "*/contract/*")
 VOCABULARY = (
     Vocabulary("clock",
                r"\bSystemClock\b|\bclock_gettime\b|\bgettimeofday\b|\b(system|steady|high_resolution)_clock\b",
-               ("base/clock.h", "base/clock.cc", "app/*", "io/*_test.cc", "server/*_test.cc", "gateway/*_test.cc",
-                "store/redis/testing/*"),
+               ("base/clock.h", "base/clock.cc", "app/*", "io/*_test.cc", "server/*_test.cc", "admin/*_test.cc",
+                "gateway/*_test.cc", "store/redis/testing/*"),
                "code that decides takes `now`; only app/ holds the real clock"),
     Vocabulary("sleep", r"\bthis_thread::sleep_(for|until)\b|\b(u|nano)sleep\s*\(|(?<!\w)::sleep\s*\(", (),
                "an event loop never sleeps, and a test waits for what it wants to see"),

@@ -354,6 +354,24 @@ def test_a_change_is_in_force_within_two_seconds_and_what_was_counted_stays(star
     eventually(lambda: as_partner(gateway).status == 403, within=IN_FORCE)
 
 
+def test_other_gateways_are_told_of_a_change_and_need_not_find_it(launch, origin, binary, mariadb):
+    mariadb.clear()
+    with RedisServer() as redis:
+        store = {"store": {"redis": {"urls": [redis.url], "budget": "1s"}}}
+        changes = settings(mariadb.url, **store)
+        changes["policies"]["poll"] = "60s"
+        one, other = (launch(origin, **changes) for _ in range(2))
+        migrate(binary, one)
+        api = Api(one.admin_address)
+        put(api, "/v1/partners/acme")
+        put(api, "/v1/limits/rows?partner=acme", {"rate": "3/day"})
+        for rate, limit in (("3/day", "3"), ("4/day", "4"), ("5/day", "5")):
+            put(api, "/v1/limits/rows?partner=acme", {"rate": rate})
+            for gateway in (one, other):
+                eventually(lambda gateway=gateway: as_partner(gateway).fields.get("X-RateLimit-Limit") == limit,
+                           within=IN_FORCE, what=f"the limit of {rate}")
+
+
 def test_every_change_is_audited(start, url):
     _, api = start(url)
     put(api, "/v1/partners/acme", X_Changed_By="ann@example.net")

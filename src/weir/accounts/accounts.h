@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators ask and do about accounts, wherever these are counted. Thread safety: one event loop's thread; whatever
-// is given outlives the task.
+// What operators ask and do about accounts, wherever these are counted. Thread safety: one event loop's thread;
+// whatever is given outlives the task.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class Accounts {
  public:
   virtual ~Accounts() = default;
 
-  // `account`: the values of `per`, joined by commas (store::AccountText), or the whole key in Redis. `cost`: the report
-  // tells what a request of this cost would be told; 0: it does not. kInvalid: no account can have this name.
+  // `account`: the values of `per`, joined by commas (store::AccountText), or the whole key in Redis. `cost`: the
+  // report tells what a request of this cost would be told; 0: it does not. kInvalid: no account can have this name.
   virtual io::Task<Result<AccountReport>> inspect(std::string account, limit::Cost cost) = 0;
   // Forgets everything that is counted in it. False: nothing was.
   virtual io::Task<Result<bool>> reset(std::string account) = 0;

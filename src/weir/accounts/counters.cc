@@ -50,14 +50,16 @@ Result<Place> find_used(const config::Config& config, const std::vector<policy::
   }
   if (found.size() == 1) return found.front();
   if (found.empty()) return invalid(fmt::format("nothing is counted in this account by limit '{}'", id.limit));
-  return invalid(fmt::format("limit '{}' has several counters in this account, one has to be named: {}", id.limit, names));
+  return invalid(
+      fmt::format("limit '{}' has several counters in this account, one has to be named: {}", id.limit, names));
 }
 
 Result<store::AccountText> account_text(std::string_view prefix, const std::string& text) {
   auto account = store::AccountText::read(prefix, text);
   if (account) return *std::move(account);
   return invalid(
-      "not an account: the values of `per` are joined by commas; in a value, `,` is `\\,`, `\\` is `\\\\`, `{` is `\\(` "
+      "not an account: the values of `per` are joined by commas; in a value, `,` is `\\,`, `\\` is `\\\\`, `{` is "
+      "`\\(` "
       "and `}` is `\\)`");
 }
 
@@ -66,8 +68,8 @@ Result<void> check_returnable(const config::Limit& limit) {
     return invalid(fmt::format("limit '{}' counts what runs: a place is free when its request ends", limit.name));
   }
   if (limit.algorithm == config::Algorithm::kSlidingLog) {
-    return invalid(fmt::format("limit '{}' remembers each request by itself: only all of them can be forgotten",
-                               limit.name));
+    return invalid(
+        fmt::format("limit '{}' remembers each request by itself: only all of them can be forgotten", limit.name));
   }
   return {};
 }

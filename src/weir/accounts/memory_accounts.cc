@@ -37,7 +37,8 @@ Result<MemoryAccounts::Opened> MemoryAccounts::open(const std::string& account) 
   const auto text = account_text({}, account);
   if (!text) return std::unexpected(text.error());
   if (!text->plain()) return invalid("the values of `per` of this account are not known, only their fingerprint");
-  Opened opened{.in_force = sources_.in_force(), .chosen = {}, .name = account, .subject = {}, .call = sources_.now()};
+  Opened opened{
+      .in_force = sources_.in_force(), .chosen = {}, .name = account, .subject = {}, .call = sources_.now()};
   opened.chosen = kinds_of(opened.in_force, text->values());
   opened.subject = opened.in_force.policy->subject_of(*text->plain());
   opened.call.phase = text->phase().value_or(0);

@@ -81,7 +81,8 @@ io::Task<server::Answer> give_back(Accounts& accounts, const Question& question)
 }
 
 partners::Json json_of(const accounts::RefusedAccount& one) {
-  partners::Json json{{"limit", one.limit}, {"account", one.account}, {"shadow", one.shadow}, {"refused", one.refused}};
+  partners::Json json{
+      {"limit", one.limit}, {"account", one.account}, {"shadow", one.shadow}, {"refused", one.refused}};
   json["first"] = partners::time_text(one.first);
   json["last"] = partners::time_text(one.last);
   json["until"] = one.until ? partners::Json(partners::time_text(*one.until)) : partners::Json();
@@ -93,12 +94,14 @@ partners::Json json_of(const accounts::RefusedAccount& one) {
 void add_account_operations(Operations& operations, Accounts& accounts) {
   using Body = Operations::Body;
   const std::string one = "/v1/accounts/{account}";
-  operations.add({"GET", one, {"cost"}, Body::kNone,
-                  [&accounts](const Question& question) { return inspect(accounts, question); }});
-  operations.add({"DELETE", one, {}, Body::kNone,
-                  [&accounts](const Question& question) { return reset(accounts, question); }});
-  operations.add({"POST", one + "/give-back", {}, Body::kObject,
-                  [&accounts](const Question& question) { return give_back(accounts, question); }});
+  operations.add({"GET", one, {"cost"}, Body::kNone, [&accounts](const Question& question) {
+                    return inspect(accounts, question);
+                  }});
+  operations.add(
+      {"DELETE", one, {}, Body::kNone, [&accounts](const Question& question) { return reset(accounts, question); }});
+  operations.add({"POST", one + "/give-back", {}, Body::kObject, [&accounts](const Question& question) {
+                    return give_back(accounts, question);
+                  }});
 }
 
 void add_limited_operation(Operations& operations, RefusedSince refused, const Clock& clock) {
@@ -110,7 +113,8 @@ void add_limited_operation(Operations& operations, RefusedSince refused, const C
     for (const accounts::RefusedAccount& one : refused(clock.wall() - *within)) {
       const std::string& limit = question.parameter("limit");
       const std::string& shadow = question.parameter("shadow");
-      const bool is_asked_for = (limit.empty() || limit == one.limit) && (shadow.empty() || (shadow == "true") == one.shadow);
+      const bool is_asked_for =
+          (limit.empty() || limit == one.limit) && (shadow.empty() || (shadow == "true") == one.shadow);
       if (is_asked_for) items.push_back(json_of(one));
     }
     co_return json(200, {{"items", std::move(items)}});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Accounts over HTTP: what is counted in one, giving back, forgetting, and who is refused at the moment. Thread safety: the
-// loop's thread.
+// Accounts over HTTP: what is counted in one, giving back, forgetting, and who is refused at the moment. Thread
+// safety: the loop's thread.
 #pragma once
 
 #include <functional>

@@ -34,7 +34,8 @@ bool is_api(std::string_view path) { return path == "/v1" || path.starts_with("/
 
 // A page in a browser can be made to ask a name of its own that means this machine; then the host is that name.
 bool is_local_host(std::string_view host) {
-  return host.empty() || host.substr(0, host.find(':')) == "localhost" || IpAddress::parse_with_port(host).has_value();
+  return host.empty() || host.substr(0, host.find(':')) == "localhost" ||
+         IpAddress::parse_with_port(host).has_value();
 }
 
 }  // namespace
@@ -51,7 +52,8 @@ Admin::Admin(std::optional<std::string> token, Sources sources, const Clock& clo
     : token_(std::move(token)),
       sources_(std::move(sources)),
       loop_(clock),
-      server_(loop_, {.kept_body = kLargestBody}, [this](const server::Request& request) { return answer(request); }) {
+      server_(loop_, {.kept_body = kLargestBody},
+              [this](const server::Request& request) { return answer(request); }) {
   add_operations(clock);
 }
 
@@ -67,13 +69,13 @@ void Admin::add_operations(const Clock& clock) {
   accounts_ = sources_.open_accounts(loop_);
   add_account_operations(operations_, *accounts_);
   add_limited_operation(operations_, sources_.refused, clock);
-  operations_.add({"GET", "/v1/openapi.json", {}, Operations::Body::kNone,
-                   [](const Question&) -> io::Task<server::Answer> {
-                     server::Answer document;
-                     document.content_type = "application/json";
-                     document.body = documents::kOpenapi;
-                     co_return document;
-                   }});
+  operations_.add(
+      {"GET", "/v1/openapi.json", {}, Operations::Body::kNone, [](const Question&) -> io::Task<server::Answer> {
+         server::Answer document;
+         document.content_type = "application/json";
+         document.body = documents::kOpenapi;
+         co_return document;
+       }});
   if (!sources_.policies) return;
   policies_.emplace(loop_, *sources_.policies, clock);
   add_row_operations(operations_, *policies_);
@@ -103,7 +105,8 @@ server::Answer Admin::ready(bool verbose) const {
 // Absent: it is about something else.
 std::optional<server::Answer> Admin::answer_health(const http::RequestHead& head) const {
   const bool known = head.path == "/livez" || head.path == "/readyz" || head.path == "/metrics";
-  if (!known && !is_api(head.path)) return plain(404, "There is /livez, /readyz, /metrics and /v1/openapi.json here.\n");
+  if (!known && !is_api(head.path))
+    return plain(404, "There is /livez, /readyz, /metrics and /v1/openapi.json here.\n");
   const bool reads = head.method_id == http::Method::kGet || head.method_id == http::Method::kHead;
   if (known && !reads) {
     server::Answer answer = plain(405, "Only GET and HEAD are served here.\n");
@@ -118,8 +121,8 @@ std::optional<server::Answer> Admin::answer_health(const http::RequestHead& head
 // Of those who may not ask anything else.
 std::optional<server::Answer> Admin::refusal(const http::RequestHead& head) const {
   if (!authorized(head)) {
-    server::Answer answer = is_api(head.path) ? problem(401, "no-token", "A token is needed.")
-                                              : plain(401, "A token is needed.\n");
+    server::Answer answer =
+        is_api(head.path) ? problem(401, "no-token", "A token is needed.") : plain(401, "A token is needed.\n");
     answer.fields.emplace_back("WWW-Authenticate", "Bearer realm=\"weir admin\"");
     return answer;
   }

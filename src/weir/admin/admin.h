@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operators' side: health, metrics and the admin API on a listener and a thread of their own, so that they answer
-// whatever the data plane is doing. Never limited, never counted as traffic. Thread safety: construct and destroy from
-// one thread; the sources are called on the admin thread, `Sources::policies.config` also on that of the database.
+// whatever the data plane is doing. Never limited, never counted as traffic. Thread safety: construct and destroy
+// from one thread; the sources are called on the admin thread, `Sources::policies.config` also on that of the
+// database.
 #pragma once
 
 #include <prometheus/metric_family.h>

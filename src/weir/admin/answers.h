@@ -16,7 +16,8 @@ namespace weir::admin {
 server::Answer json(int status, const partners::Json& body);
 
 // `code`: stable and short. `faults`: what is wrong with rows.
-server::Answer problem(int status, std::string_view code, std::string_view detail, const partners::Faults& faults = {});
+server::Answer problem(int status, std::string_view code, std::string_view detail,
+                       const partners::Faults& faults = {});
 // `conditional`: the request said which revision it expects.
 server::Answer problem(const partners::Refusal& refusal, bool conditional);
 server::Answer problem(const Error& error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread for what blocks, beside an event loop: work is done there one after the other, and whoever waits for it goes
-// on in the loop. Thread safety: the loop's thread, but for shut().
+// A thread for what blocks, beside an event loop: work is done there one after the other, and whoever waits for it
+// goes on in the loop. Thread safety: the loop's thread, but for shut().
 #pragma once
 
 #include <condition_variable>

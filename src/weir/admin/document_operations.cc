@@ -119,12 +119,16 @@ io::Task<server::Answer> import_rows(PolicyDesk& desk, const Question& question)
 
 void add_document_operations(Operations& operations, PolicyDesk& desk) {
   using Body = Operations::Body;
-  operations.add({"GET", "/v1/changes", {"partner", "kind", "by", "after", "most"}, Body::kNone,
+  operations.add({"GET",
+                  "/v1/changes",
+                  {"partner", "kind", "by", "after", "most"},
+                  Body::kNone,
                   [&desk](const Question& question) { return list_changes(desk, question); }});
   operations.add({"GET", "/v1/check", {}, Body::kNone, [&desk](const Question&) { return check(desk); }});
   operations.add({"GET", "/v1/export", {}, Body::kNone, [&desk](const Question&) { return export_rows(desk); }});
-  operations.add({"POST", "/v1/import", {"dry_run", "prune"}, Body::kText,
-                  [&desk](const Question& question) { return import_rows(desk, question); }});
+  operations.add({"POST", "/v1/import", {"dry_run", "prune"}, Body::kText, [&desk](const Question& question) {
+                    return import_rows(desk, question);
+                  }});
 }
 
 }  // namespace weir::admin

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// New API keys over HTTP. A key that is made here is told once, in the answer, and kept nowhere. Thread safety: the loop's
-// thread.
+// New API keys over HTTP. A key that is made here is told once, in the answer, and kept nowhere. Thread safety: the
+// loop's thread.
 #pragma once
 
 #include "weir/admin/operations.h"

@@ -147,9 +147,10 @@ io::Task<server::Answer> Operations::answer(const server::Request& request) cons
     co_return co_await answering;
   }
   if (!methods.empty()) co_return not_allowed(methods);
-  co_return problem(404, "no-such-path",
-                    "There is nothing here; GET /v1/openapi.json says what there is. Rows are there only with `policies` "
-                    "in the configuration.");
+  co_return problem(
+      404, "no-such-path",
+      "There is nothing here; GET /v1/openapi.json says what there is. Rows are there only with `policies` "
+      "in the configuration.");
 }
 
 std::optional<std::string> decode(std::string_view text) {

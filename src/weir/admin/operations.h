@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which requests the admin API serves: a method, a path with names in it, the parameters of the query that it knows, and
-// who answers. What does not fit is answered here. Thread safety: filled by one thread, then the loop's.
+// Which requests the admin API serves: a method, a path with names in it, the parameters of the query that it knows,
+// and who answers. What does not fit is answered here. Thread safety: filled by one thread, then the loop's.
 #pragma once
 
 #include <functional>

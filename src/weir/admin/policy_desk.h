@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The database of policies as the admin API reaches it: on a thread of its own, since it blocks. Rows are checked with
-// the configuration that is in force; gateways are told of what was written. Thread safety: the loop's thread.
+// The database of policies as the admin API reaches it: on a thread of its own, since it blocks. Rows are checked
+// with the configuration that is in force; gateways are told of what was written. Thread safety: the loop's thread.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,8 @@ class PolicyDesk {
   io::Task<std::invoke_result_t<Work, partners::Repository&>> run(Work work) {
     using Result = std::invoke_result_t<Work, partners::Repository&>;
     if (desk_.is_busy()) {
-      co_return Result(partners::refuse(partners::Refusal::Kind::kUnavailable, "too many others wait for the database"));
+      co_return Result(
+          partners::refuse(partners::Refusal::Kind::kUnavailable, "too many others wait for the database"));
     }
     auto with_scopes = [&] {
       repository_.fit(partners::scopes_of(*sources_.config()));

@@ -35,7 +35,8 @@ Outcome<RowId> id_of(RowKind kind, const Question& question) {
   if (kind != RowKind::kLimit) return RowId{kind, name, {}};
   const std::string &partner = question.parameter("partner"), &plan = question.parameter("plan");
   if (partner.empty() == plan.empty()) {
-    return partners::refuse(Refusal::Kind::kWrong, "a limit belongs to a partner or to a plan: the query has to name one");
+    return partners::refuse(Refusal::Kind::kWrong,
+                            "a limit belongs to a partner or to a plan: the query has to name one");
   }
   const Owner owner{partner.empty() ? OwnerKind::kPlan : OwnerKind::kPartner, partner.empty() ? plan : partner};
   return partners::id_of(LimitId{name, owner, question.parameter("service"), question.parameter("endpoint")});
@@ -190,8 +191,8 @@ io::Task<server::Answer> Rows::put(const Question& question) const {
   const auto row = row_of(*id, question.body);
   if (!row) co_return problem(row.error(), false);
   const std::vector edits{Edit::put(*row, question.expected)};
-  auto running = desk_.write(
-      question, [&](Repository& repository) { return repository.apply(edits, options_of(question)); });
+  auto running =
+      desk_.write(question, [&](Repository& repository) { return repository.apply(edits, options_of(question)); });
   co_return answer_of(co_await running, question);
 }
 
@@ -210,8 +211,8 @@ io::Task<server::Answer> Rows::remove(const Question& question) const {
   const auto id = id_of(kind_, question);
   if (!id) co_return problem(id.error(), false);
   const std::vector edits{Edit::remove(*id, question.expected)};
-  auto running = desk_.write(
-      question, [&](Repository& repository) { return repository.apply(edits, options_of(question)); });
+  auto running =
+      desk_.write(question, [&](Repository& repository) { return repository.apply(edits, options_of(question)); });
   co_return answer_of(co_await running, question);
 }
 

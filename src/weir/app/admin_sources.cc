@@ -19,15 +19,14 @@ constexpr nanoseconds kPatience = std::chrono::seconds(3);
 
 accounts::InForce in_force(const gateway::Gateway& gateway) {
   const auto generation = gateway.generation();
-  return {.owner = generation,
-          .config = &generation->config,
-          .policy = &generation->policy};
+  return {.owner = generation, .config = &generation->config, .policy = &generation->policy};
 }
 
 // The store of all gateways, by connections of its own.
 class SharedStoreDesk final : public accounts::Accounts {
  public:
-  SharedStoreDesk(io::EventLoop& loop, gateway::SharedStoreSettings settings, accounts::SharedAccounts::Sources sources)
+  SharedStoreDesk(io::EventLoop& loop, gateway::SharedStoreSettings settings,
+                  accounts::SharedAccounts::Sources sources)
       : settings_(std::move(settings)),
         access_(loop, settings_),
         inspector_(access_.client, access_.store, settings_.store.budget, settings_.store.clock),
@@ -68,14 +67,14 @@ std::unique_ptr<accounts::Accounts> open_accounts(gateway::Gateway& gateway, io:
 std::optional<admin::PolicyDesk::Sources> policy_sources(gateway::Gateway& gateway) {
   const auto& policies = gateway.config().policies;
   if (!policies) return std::nullopt;
-  return admin::PolicyDesk::Sources{
-      .open = partners::opener(partners::sql_settings(policies->sql)),
-      .config =
-          [&gateway] {
-            auto generation = gateway.generation();
-            return std::shared_ptr<const config::Config>(generation, &generation->config);
-          },
-      .changed = [&gateway] { gateway.announce_policies(); }};
+  return admin::PolicyDesk::Sources{.open = partners::opener(partners::sql_settings(policies->sql)),
+                                    .config =
+                                        [&gateway] {
+                                          auto generation = gateway.generation();
+                                          return std::shared_ptr<const config::Config>(generation,
+                                                                                       &generation->config);
+                                        },
+                                    .changed = [&gateway] { gateway.announce_policies(); }};
 }
 
 }  // namespace

@@ -268,8 +268,8 @@ Fingerprint Policy::subject_of(std::span<const std::string> values) const {
 
 std::string Policy::account_text(LimitIndex limit, bool shadow, const route::Route& route,
                                  const http::RequestHead& request, const identity::Caller& caller) const {
-  const auto rule = std::ranges::find_if(
-      rules_, [&](const Rule& one) { return one.limit == limit && one.shadow == shadow; });
+  const auto rule =
+      std::ranges::find_if(rules_, [&](const Rule& one) { return one.limit == limit && one.shadow == shadow; });
   const CallerRows none;
   const Scene scene{route, request, caller.attributes, none};
   std::string name;
