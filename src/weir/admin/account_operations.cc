@@ -89,6 +89,22 @@ partners::Json json_of(const accounts::RefusedAccount& one) {
   return json;
 }
 
+bool is_asked_for(const accounts::RefusedAccount& one, const Question& question) {
+  const std::string &limit = question.parameter("limit"), &shadow = question.parameter("shadow");
+  return (limit.empty() || limit == one.limit) && (shadow.empty() || (shadow == "true") == one.shadow);
+}
+
+io::Task<server::Answer> list_limited(const RefusedSince& refused, const Question& question, WallTime now) {
+  const std::string& text = question.parameter("within");
+  const auto within = text.empty() ? config::Parsed<nanoseconds>(kNow) : config::parse_duration(text);
+  if (!within) co_return problem(400, "bad-parameter", "within: " + within.error().message);
+  partners::Json items = partners::Json::array();
+  for (const accounts::RefusedAccount& one : refused(now - *within)) {
+    if (is_asked_for(one, question)) items.push_back(json_of(one));
+  }
+  co_return json(200, {{"items", std::move(items)}});
+}
+
 }  // namespace
 
 void add_account_operations(Operations& operations, Accounts& accounts) {
@@ -105,21 +121,13 @@ void add_account_operations(Operations& operations, Accounts& accounts) {
 }
 
 void add_limited_operation(Operations& operations, RefusedSince refused, const Clock& clock) {
-  const auto list = [refused = std::move(refused), &clock](const Question& question) -> io::Task<server::Answer> {
-    const std::string& text = question.parameter("within");
-    const auto within = text.empty() ? config::Parsed<nanoseconds>(kNow) : config::parse_duration(text);
-    if (!within) co_return problem(400, "bad-parameter", "within: " + within.error().message);
-    partners::Json items = partners::Json::array();
-    for (const accounts::RefusedAccount& one : refused(clock.wall() - *within)) {
-      const std::string& limit = question.parameter("limit");
-      const std::string& shadow = question.parameter("shadow");
-      const bool is_asked_for =
-          (limit.empty() || limit == one.limit) && (shadow.empty() || (shadow == "true") == one.shadow);
-      if (is_asked_for) items.push_back(json_of(one));
-    }
-    co_return json(200, {{"items", std::move(items)}});
-  };
-  operations.add({"GET", "/v1/limited", {"within", "limit", "shadow"}, Operations::Body::kNone, list});
+  operations.add({"GET",
+                  "/v1/limited",
+                  {"within", "limit", "shadow"},
+                  Operations::Body::kNone,
+                  [refused = std::move(refused), &clock](const Question& question) {
+                    return list_limited(refused, question, clock.wall());
+                  }});
 }
 
 }  // namespace weir::admin

@@ -81,25 +81,33 @@ server::Answer answer_of(const Outcome<partners::NewKey>& made, const Question& 
   return json(dry_run ? 200 : 201, body);
 }
 
+io::Task<server::Answer> create(PolicyDesk& desk, const Question& question) {
+  const auto request = key_request(question);
+  if (!request) co_return problem(request.error(), false);
+  auto running = desk.write(
+      question, [&](Repository& repository) { return repository.create_key(*request, options_of(question)); });
+  co_return answer_of(co_await running, question);
+}
+
+io::Task<server::Answer> rotate(PolicyDesk& desk, const Question& question, WallTime now) {
+  const auto rotation = rotation_of(question, now);
+  if (!rotation) co_return problem(rotation.error(), false);
+  auto running = desk.write(
+      question, [&](Repository& repository) { return repository.rotate_key(*rotation, options_of(question)); });
+  co_return answer_of(co_await running, question);
+}
+
 }  // namespace
 
 void add_key_operations(Operations& operations, PolicyDesk& desk, const Clock& clock) {
-  const auto create = [&desk](const Question& question) -> io::Task<server::Answer> {
-    const auto request = key_request(question);
-    if (!request) co_return problem(request.error(), false);
-    auto running = desk.write(
-        question, [&](Repository& repository) { return repository.create_key(*request, options_of(question)); });
-    co_return answer_of(co_await running, question);
-  };
-  const auto rotate = [&desk, &clock](const Question& question) -> io::Task<server::Answer> {
-    const auto rotation = rotation_of(question, clock.wall());
-    if (!rotation) co_return problem(rotation.error(), false);
-    auto running = desk.write(
-        question, [&](Repository& repository) { return repository.rotate_key(*rotation, options_of(question)); });
-    co_return answer_of(co_await running, question);
-  };
-  operations.add({"POST", "/v1/keys", {"dry_run"}, Operations::Body::kObject, create});
-  operations.add({"POST", "/v1/keys/{id}/rotate", {"dry_run"}, Operations::Body::kObject, rotate});
+  using Body = Operations::Body;
+  operations.add({"POST", "/v1/keys", {"dry_run"}, Body::kObject, [&desk](const Question& question) {
+                    return create(desk, question);
+                  }});
+  operations.add(
+      {"POST", "/v1/keys/{id}/rotate", {"dry_run"}, Body::kObject, [&desk, &clock](const Question& question) {
+         return rotate(desk, question, clock.wall());
+       }});
 }
 
 }  // namespace weir::admin

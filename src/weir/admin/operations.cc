@@ -124,9 +124,9 @@ server::Answer not_allowed(const std::string& methods) {
 }  // namespace
 
 const std::string& Question::parameter(const std::string& name) const {
-  static const std::string kNone;
+  static const std::string none;
   const auto found = parameters.find(name);
-  return found == parameters.end() ? kNone : found->second;
+  return found == parameters.end() ? none : found->second;
 }
 
 io::Task<server::Answer> Operations::answer(const server::Request& request) const {
