@@ -14,21 +14,23 @@ bool shares_policies(const config::Config& config) {
 }
 
 Result<std::unique_ptr<lookup::Directory>> open_policies(const config::Config& config, const Clock& clock,
-                                                         Resolver& resolver) {
+                                                         Resolver& resolver, PoliciesUse use) {
   if (!config.policies) return nullptr;
   const config::Policies& policies = *config.policies;
-  const lookup::Directory::Settings settings{
+  lookup::Directory::Settings settings{
       .lifetimes = {.present = policies.cache.ttl, .absent = policies.cache.absent_ttl},
       .most = policies.cache.max,
       .readers = policies.sql.connections,
       .poll = policies.poll,
       .snapshot = policies.cache.snapshot};
+  const bool looks = use == PoliciesUse::kLook;
+  if (looks) settings.snapshot_every = {};
   const auto open = [&clock, opener = partners::opener(partners::sql_settings(policies.sql))] {
     return std::make_unique<partners::Repository>(partners::Repository::Settings{.open = opener, .scopes = {}},
                                                   clock);
   };
   std::optional<SharedStoreSettings> redis;
-  if (shares_policies(config)) {
+  if (shares_policies(config) && !looks) {
     auto shared = shared_store_settings(*config.redis, resolver);
     if (!shared) return std::unexpected(shared.error());
     redis = *std::move(shared);
