@@ -122,8 +122,8 @@ AnswerFacts answer_of(const http::Rejection& rejection) {
           .status = rejection.status,
           .code = std::string(rejection.code),
           .detail = std::string(rejection.detail),
-          .text = fmt::format("{} {}: {} ({})", rejection.status, http::reason_phrase(rejection.status),
-                              rejection.detail, rejection.code)};
+          .text = fmt::format("{} {} ({}): {}", rejection.status, http::reason_phrase(rejection.status),
+                              rejection.code, rejection.detail)};
 }
 
 }  // namespace weir::explain

@@ -25,13 +25,15 @@ std::string default_host(const gateway::Generation& generation, std::string_view
   if (!read) return std::string(kAny);
   if (const std::string authority = authority_of(read->target); !authority.empty()) return authority;
   const auto& services = generation.config.services;
+  std::string other;  // where the path is one that cannot be used
   route::Route route;
   for (std::size_t i = 0; i < services.size(); ++i) {
     const std::string host = services[i].hosts.empty() ? std::string(kAny) : services[i].hosts.front();
     const auto status = generation.router.find(host, path_of(read->target), read->method, route);
     if (status == route::RouteStatus::kFound && route.service == i) return host;
+    if (status != route::RouteStatus::kNoService && other.empty()) other = host;
   }
-  return std::string(kAny);
+  return other.empty() ? std::string(kAny) : other;
 }
 
 Result<std::optional<IpAddress>> peer_address(const std::string& from) {
@@ -199,11 +201,11 @@ void Explainer::decide() {
   if (undecided || (!told && verdict_.kind == Kind::kDecide)) {
     rehearsal_.decide_without_store(verdict_);
     forecast_.decision = {};
-    if (told) add_counts(questions, *told);
+    add_counts(questions, told ? *told : all_fresh(questions, wall));
     return;
   }
   const auto counted = told ? std::move(*told) : all_fresh(questions, wall);
-  if (result_.answer.certain) add_counts(questions, counted);
+  add_counts(questions, counted);
   forecast_ = forecast(charges, counted, wall);
   verdict_.kind = forecast_.decision.admitted ? Kind::kForward : Kind::kRefuse;
 }
@@ -215,7 +217,8 @@ void Explainer::add_counts(const std::vector<AccountQuestion>& questions,
       const auto& [seen, asked] = told[i][k];
       const policy::Finding& finding = *questions[i].findings[k];
       const limit::Limit& limit = questions[i].limits[k]->variant(finding.variant);
-      CountFacts count{.used = limit.capacity() - seen.remaining,
+      CountFacts count{.known = result_.answer.certain,
+                       .used = limit.capacity() - seen.remaining,
                        .remaining = seen.remaining,
                        .full_after = nanoseconds(seen.reset_after),
                        .admits = asked.admitted,
@@ -231,7 +234,7 @@ void Explainer::answer() {
   result_.answer = answer_of(verdict_, forecast_.decision, rehearsal_.generation(), rehearsal_.times().wall);
   result_.answer.certain = certain;
   result_.answer.delay = nanoseconds(forecast_.delay);
-  if (!blame_.empty()) result_.answer.text += ": " + blame_;
+  if (!blame_.empty()) result_.answer.text += fmt::format(" It is about {}.", blame_);
   for (LimitFacts& limit : result_.limits) limit.binds = !limit.shadow && limit.name == result_.answer.binding;
 }
 

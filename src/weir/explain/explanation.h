@@ -41,6 +41,7 @@ struct AttributeFacts {
 
 // What is counted now, and what the request would be told.
 struct CountFacts {
+  bool known = true;  // false: it is assumed that nothing was counted yet
   limit::Cost used = 0;
   limit::Cost remaining = 0;
   nanoseconds full_after{};
@@ -66,7 +67,7 @@ struct LimitFacts {
   bool by_endpoint = false;
   std::string endpoint{};
   std::string method{};
-  std::optional<CountFacts> count{};  // absent: not known
+  std::optional<CountFacts> count{};  // absent: nothing is known
   bool binds = false;
 };
 

@@ -38,7 +38,8 @@ Json json_of(const AttributeFacts& attribute) {
 Json json_of(const SourceFacts& source) { return {{"source", source.word}, {"text", source.text}}; }
 
 Json json_of(const CountFacts& count) {
-  return {{"used", count.used},
+  return {{"known", count.known},
+          {"used", count.used},
           {"remaining", count.remaining},
           {"full_after_ms", millis_of(count.full_after)},
           {"admits", count.admits},

@@ -56,7 +56,8 @@ std::string counter_text(const LimitFacts& limit) {
 std::string state_text(const LimitFacts& limit) {
   if (!limit.count) return "not known";
   const CountFacts& count = *limit.count;
-  std::string text = fmt::format("{} used, {} remaining", count.used, count.remaining);
+  std::string text = count.known ? fmt::format("{} used, {} remaining", count.used, count.remaining)
+                                 : fmt::format("not known; never used it has {} remaining", count.remaining);
   if (count.full_after.count() > 0) text += fmt::format(", full in {}", round_text(count.full_after));
   if (count.admits) return text + "; admits it";
   text += limit.shadow ? "; would refuse it" : "; refuses it";
@@ -85,7 +86,7 @@ void write_limits(const Explanation& explanation, std::string& out) {
 }
 
 void write_answer(const AnswerFacts& answer, std::string& out) {
-  out += "\nanswer\n  " + answer.text + '\n';
+  out += fmt::format("\nanswer\n  {}\n", answer.text);
   if (answer.delay.count() > 0) out += fmt::format("  after {} in line\n", round_text(answer.delay));
   if (!answer.certain) out += "  not certain: what is counted now is not known\n";
   for (const auto& [name, value] : answer.fields) out += fmt::format("  {}: {}\n", name, value);
