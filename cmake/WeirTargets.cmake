@@ -116,9 +116,9 @@ function(weir_folder name)
   endif()
 endfunction()
 
-# weir_scripts(TARGET NAMESPACE FILES...): adds the text of each Lua file to the target, as the std::string_view
-# NAMESPACE::kName for a file name.lua, declared in a header of ours.
-function(weir_scripts target namespace)
+# weir_texts(TARGET NAMESPACE FILES...): adds the text of each file to the target, as the std::string_view
+# NAMESPACE::kName for a file name.lua, declared where it is used.
+function(weir_texts target namespace)
   set(code "// SPDX-License-Identifier: Apache-2.0\n#include <string_view>\n\nnamespace ${namespace} {\n")
   foreach(file ${ARGN})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
@@ -128,9 +128,9 @@ function(weir_scripts target namespace)
     string(SUBSTRING ${stem} 1 -1 rest)
     string(TOUPPER ${first} first)
     string(APPEND code "extern const std::string_view k${first}${rest};\n"
-                       "const std::string_view k${first}${rest} = R\"lua(${text})lua\";\n")
+                       "const std::string_view k${first}${rest} = R\"text(${text})text\";\n")
   endforeach()
   string(APPEND code "}  // namespace ${namespace}\n")
-  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${target}_scripts.cc CONTENT "${code}" @ONLY)
-  target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${target}_scripts.cc)
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${target}_texts.cc CONTENT "${code}" @ONLY)
+  target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${target}_texts.cc)
 endfunction()

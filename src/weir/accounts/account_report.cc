@@ -42,9 +42,10 @@ void add_numbers(const policy::CountedSlot& slot, const store::SlotFinding& find
                  ReportedCounter& counter) {
   if (finding.written) add_own_words(*finding.written, cost, counter);
   counter.never_used = !finding.found;
-  if (slot.variants.empty()) return;  // they come with each caller
-  const limit::Limit& limit = slot.variants[finding.variant];
-  counter.numbers = numbers_text(limit, slot.rates[finding.variant]);
+  if (slot.variants.empty() && !finding.row_known) return;  // they come with each caller
+  const bool by_row = finding.row_known;
+  const limit::Limit& limit = by_row ? slot.rows->limit(finding.variant) : slot.variants[finding.variant];
+  counter.numbers = numbers_text(limit, by_row ? slot.rows->rate(finding.variant) : slot.rates[finding.variant]);
   counter.count = count_of(limit, finding.outcome, nanoseconds(finding.outcome.reset_after));
   counter.never_used = !finding.found && counter.count->used == 0;
   if (finding.asked) counter.asked = {cost, *finding.asked};
@@ -195,6 +196,11 @@ AccountReport make_report(const config::Config& config, const std::string& key,
   return report;
 }
 
+ReportedCounter make_counter(const config::Config& config, const policy::CountedSlot& slot,
+                             const store::SlotFinding& finding) {
+  return counter_of(config, slot, finding, 0);
+}
+
 std::string to_text(const AccountReport& report) {
   std::string out = "account  " + report.key + '\n';
   if (report.life) {
@@ -224,6 +230,10 @@ std::string to_json(const AccountReport& report) {
   json["others"] = nlohmann::json::array();
   for (const ReportedCounter& counter : report.others) json["others"].push_back(json_of(counter, false));
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+std::string to_json(const ReportedCounter& counter) {
+  return json_of(counter, true).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace weir::accounts

@@ -57,7 +57,12 @@ struct AccountReport {
 AccountReport make_report(const config::Config& config, const std::string& key,
                           const std::vector<policy::CountedKind>& kinds, const store::AccountFindings& findings);
 
+// One of them.
+ReportedCounter make_counter(const config::Config& config, const policy::CountedSlot& slot,
+                             const store::SlotFinding& finding);
+
 std::string to_text(const AccountReport& report);
 std::string to_json(const AccountReport& report);
+std::string to_json(const ReportedCounter& counter);
 
 }  // namespace weir::accounts

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators' side: health and metrics on a listener and a thread of their own, so that they answer whatever the
-// data plane is doing. Never limited, never counted as traffic. Thread safety: construct and destroy from one
-// thread; the sources are called on the admin thread.
+// The operators' side: health, metrics and the admin API on a listener and a thread of their own, so that they answer
+// whatever the data plane is doing. Never limited, never counted as traffic. Thread safety: construct and destroy from
+// one thread; the sources are called on the admin thread, `Sources::policies.config` also on that of the database.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -14,6 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "weir/accounts/accounts.h"
+#include "weir/admin/account_operations.h"
+#include "weir/admin/operations.h"
+#include "weir/admin/policy_desk.h"
 #include "weir/base/clock.h"
 #include "weir/base/result.h"
 #include "weir/io/event_loop.h"
@@ -26,11 +30,16 @@ struct Sources {
   std::function<bool()> alive;     // every event loop turns
   std::function<bool()> draining;  // the process is about to end
   std::function<std::vector<prometheus::MetricFamily>()> metrics;
+  RefusedSince refused;
+  // Accounts for the admin's loop, which outlives them. They begin and end in its thread.
+  std::function<std::unique_ptr<accounts::Accounts>(io::EventLoop&)> open_accounts;
+  std::optional<PolicyDesk::Sources> policies;  // absent: there are none
 };
 
 class Admin {
  public:
   // `token`: required as `Authorization: Bearer …` by everything but health; absent: loopback or a Unix socket only.
+  // The clock outlives it.
   static Result<std::unique_ptr<Admin>> start(const io::SocketAddress& address, std::optional<std::string> token,
                                               Sources sources, const Clock& clock);
   ~Admin();
@@ -39,13 +48,19 @@ class Admin {
 
  private:
   Admin(std::optional<std::string> token, Sources sources, const Clock& clock);
-  server::Answer answer(const server::Request& request) const;
+  io::Task<server::Answer> answer(const server::Request& request) const;
+  std::optional<server::Answer> answer_health(const http::RequestHead& head) const;
+  std::optional<server::Answer> refusal(const http::RequestHead& head) const;
   server::Answer ready(bool verbose) const;
   bool authorized(const http::RequestHead& head) const;
+  void add_operations(const Clock& clock);
 
   std::optional<std::string> token_;
   Sources sources_;
   io::EventLoop loop_;
+  Operations operations_;
+  std::optional<PolicyDesk> policies_;
+  std::unique_ptr<accounts::Accounts> accounts_;
   server::Server server_;
   std::thread thread_;
 };

@@ -42,7 +42,7 @@ std::string as_text(std::string_view bytes) {
   return out;
 }
 
-server::Answer echo(const server::Request& request) {
+io::Task<server::Answer> echo(const server::Request& request) {
   ordered_json fields = ordered_json::array();
   for (const http::Field& field : request.head.fields) {
     fields.push_back({as_text(field.name(request.head.bytes)), as_text(request.head.value(field))});
@@ -55,7 +55,7 @@ server::Answer echo(const server::Request& request) {
   server::Answer answer;
   answer.content_type = "application/json";
   answer.body = document.dump(2) + "\n";
-  return answer;
+  co_return answer;
 }
 
 }  // namespace

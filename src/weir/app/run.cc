@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "weir/admin/admin.h"
+#include "weir/app/admin_sources.h"
 #include "weir/app/commands.h"
 #include "weir/app/signals.h"
 #include "weir/base/clock.h"
@@ -46,11 +47,7 @@ Result<std::unique_ptr<admin::Admin>> start_admin(const config::Admin& settings,
                            ? io::SocketAddress::literal(settings.address.host, settings.address.port)
                            : io::SocketAddress::unix_path(settings.address.unix_path);
   if (!address) return invalid(fmt::format("cannot listen on {}: not an address", settings.address.text));
-  return admin::Admin::start(*address, settings.token,
-                             {.alive = [&gateway] { return gateway.alive(); },
-                              .draining = [&draining] { return draining.load(); },
-                              .metrics = [&gateway] { return gateway.metrics(); }},
-                             clock);
+  return admin::Admin::start(*address, settings.token, admin_sources(gateway, draining), clock);
 }
 
 // What a reload cannot change is said, not silently ignored.

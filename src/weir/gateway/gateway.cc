@@ -200,7 +200,10 @@ Result<void> Gateway::reload(config::Config config) {
     if (!kept && listener.is_unix) ::unlink(listener.key.substr(listener.key.find(':') + 1).c_str());
     return !kept;
   });
-  generation_ = std::move(next);
+  {
+    const std::lock_guard lock(generation_mutex_);
+    generation_ = std::move(next);
+  }
   reloads_done_.fetch_add(1);
   last_reload_ = clock_.wall().time_since_epoch().count();
   return {};
@@ -234,6 +237,21 @@ std::string Gateway::io_text() const {
 
 limit::Call Gateway::call_now() const {
   return {.now = (clock_.now() - store_epoch_).count(), .wall = clock_.wall().time_since_epoch().count()};
+}
+
+std::shared_ptr<const Generation> Gateway::generation() const {
+  const std::lock_guard lock(generation_mutex_);
+  return generation_;
+}
+
+std::vector<RefusedAccount> Gateway::refused_since(WallTime since) const {
+  std::vector<RefusedAccount> all;
+  for (const auto& worker : workers_) std::as_const(*worker).metrics().refusals.add_to(all, since);
+  return merged(std::move(all));
+}
+
+void Gateway::announce_policies() {
+  if (policies_) policies_->announce();
 }
 
 void Gateway::reopen_log() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gateway as a whole: workers, the store they share, the generation in force; start, reload, drain, figures.
-// Thread safety: control functions (start, reload, drain, run_housekeeping) from one thread; figures and health from
-// any.
+// Thread safety: control functions (start, reload, drain, sweep) from one thread; figures, health, and what operators
+// ask from any.
 #pragma once
 
 #include <atomic>
@@ -56,6 +56,17 @@ class Gateway {
   bool alive() const;
   std::vector<prometheus::MetricFamily> metrics() const;
 
+  // The generation in force.
+  std::shared_ptr<const Generation> generation() const;
+  store::MemoryStore& store() { return store_; }
+  limit::Call call_now() const;
+  // Null: every counter is in memory.
+  const SharedStoreSettings* shared_store() const { return shared_ ? &*shared_ : nullptr; }
+  // Who has been refused since then, by this process.
+  std::vector<RefusedAccount> refused_since(WallTime since) const;
+  // Somebody has changed the policies: all gateways are told.
+  void announce_policies();
+
  private:
   struct Listener {
     std::string key;  // the address as configured
@@ -67,7 +78,6 @@ class Gateway {
   Result<void> open_listeners(const config::Config& config, std::vector<Listener>& opened,
                               std::vector<std::vector<io::Descriptor>>& sockets) const;
   void hand_out(const std::vector<Listener>& listeners, std::vector<std::vector<io::Descriptor>> sockets);
-  limit::Call call_now() const;
   Foundations foundations() {
     return {.row_numbers = row_numbers_, .store = store_, .resolver = resolver_, .keys = keys_};
   }
@@ -85,6 +95,7 @@ class Gateway {
   ConnectionBudget budget_;
   std::unique_ptr<AccessLog> log_;
   std::shared_ptr<const Generation> generation_;
+  mutable std::mutex generation_mutex_;  // for those who ask from other threads
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Listener> listeners_;
   std::atomic<std::uint64_t> reloads_done_{0};

@@ -22,6 +22,7 @@
 #include "weir/decide/decision.h"
 #include "weir/gateway/key_refresher.h"
 #include "weir/gateway/lookup_counters.h"
+#include "weir/gateway/recent_refusals.h"
 #include "weir/gateway/shared_store.h"
 #include "weir/identity/memory.h"
 #include "weir/lookup/directory.h"
@@ -84,6 +85,7 @@ class WorkerMetrics {
   // Decisions, by how they were reached.
   OwnedCounter& reached(decide::Reached how) { return reached_[static_cast<std::size_t>(how)]; }
 
+  RecentRefusals refusals;
   identity::Counters credentials;
   LookupCounters lookups;
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/gateway/pipeline.h"
 
+#include <algorithm>
+#include <span>
+
 #include "weir/gateway/forward.h"
 
 namespace weir::gateway {
@@ -53,6 +56,58 @@ std::optional<std::string_view> only_value(const http::ResponseHead& head, std::
 }
 
 }  // namespace
+
+// What a request was charged.
+struct Pipeline::Charged {
+  const WorkerGeneration& generation;
+  const policy::Charges& charges;
+  const http::RequestHead* head = nullptr;  // null: it is gone, and accounts have names
+  const Scratch* scratch = nullptr;         // likewise
+
+  const policy::AccountCharges* account_of(policy::LimitIndex limit, bool shadow) const;
+  std::string account_text(const policy::AccountCharges& account, policy::LimitIndex limit) const;
+  void note_refusal(const decide::LimitOutcome& outcome, bool shadow, WallTime at, RecentRefusals& refusals) const;
+  void note_refusals(const decide::Decision& decision, RecentRefusals& refusals) const;
+};
+
+const policy::AccountCharges* Pipeline::Charged::account_of(policy::LimitIndex limit, bool shadow) const {
+  for (const policy::AccountCharges& account : charges.accounts) {
+    const auto limits = std::span(charges.limits).subspan(account.first, account.count);
+    const bool counts = std::ranges::find(limits, limit, &policy::ChargedLimit::limit) != limits.end();
+    if (counts && account.shadow == shadow) return &account;
+  }
+  return nullptr;
+}
+
+std::string Pipeline::Charged::account_text(const policy::AccountCharges& account, policy::LimitIndex limit) const {
+  const policy::Policy& policy = generation.shared->policy;
+  if (account.shared != nullptr) return policy.account_text(charges.name_of(account));
+  return policy.account_text(limit, account.shadow, scratch->route, *head, scratch->caller);
+}
+
+void Pipeline::Charged::note_refusal(const decide::LimitOutcome& outcome, bool shadow, WallTime at,
+                                     RecentRefusals& refusals) const {
+  const policy::AccountCharges* account = account_of(outcome.limit, shadow);
+  if (account == nullptr) return;
+  const Fingerprint who{account->subject.low ^ outcome.limit, account->subject.high ^ generation.shared->number};
+  const auto wait = outcome.outcome.retry_after;
+  const RecentRefusals::Refusal refusal{
+      .who = who, .shadow = shadow, .at = at, .until = wait ? std::optional(at + nanoseconds(*wait)) : std::nullopt};
+  if (refusals.note(refusal)) return;
+  refusals.add(refusal, {.limit = generation.shared->policy.limits()[outcome.limit].name,
+                         .account = account_text(*account, outcome.limit)});
+}
+
+void Pipeline::Charged::note_refusals(const decide::Decision& decision, RecentRefusals& refusals) const {
+  const WallTime at{nanoseconds(decision.wall)};
+  const auto note = [&](const std::vector<decide::LimitOutcome>& outcomes, bool shadow) {
+    for (const decide::LimitOutcome& one : outcomes) {
+      if (!one.outcome.admitted) note_refusal(one, shadow, at, refusals);
+    }
+  };
+  if (!decision.admitted) note(decision.outcomes, false);
+  note(decision.shadow, true);
+}
 
 Verdict Pipeline::judge(const WorkerGeneration& generation, const Arrived& request, Scratch& scratch,
                         decide::Decision& decision, WorkerMetrics& metrics, decide::Lines::Waiter& waiter) {
@@ -151,7 +206,7 @@ Verdict Pipeline::limit(const WorkerGeneration& generation, const Arrived& reque
   } else {
     decide_in_memory(scratch.charges, times, decision, metrics, waiter);
   }
-  conclude(generation, scratch.charges, decision, metrics, verdict);
+  conclude({generation, scratch.charges, &head, &scratch}, decision, metrics, verdict);
   return verdict;
 }
 
@@ -173,13 +228,15 @@ io::Task<void> Pipeline::decide(const WorkerGeneration& generation, const policy
   const Instant before = clock_.now();
   co_await decider_.decide_shared(charges, call, decision);
   metrics.shared_decisions.observe(clock_.now() - before);
-  conclude(generation, charges, decision, metrics, verdict);
+  const Charged charged{generation, charges};
+  conclude(charged, decision, metrics, verdict);
 }
 
 // Counts the decision, wherever it was made, and says what becomes of the request.
-void Pipeline::conclude(const WorkerGeneration& generation, const policy::Charges& charges,
-                        const decide::Decision& decision, WorkerMetrics& metrics, Verdict& verdict) {
-  count(generation, charges, decision);
+void Pipeline::conclude(const Charged& charged, const decide::Decision& decision, WorkerMetrics& metrics,
+                        Verdict& verdict) {
+  count(charged.generation, charged.charges, decision);
+  charged.note_refusals(decision, metrics.refusals);
   metrics.reached(decision.reached).add();
   verdict.kind = Verdict::Kind::kForward;
   if (decision.admitted) return;

@@ -94,8 +94,9 @@ class Pipeline {
                 decide::Decision& decision, WorkerMetrics& metrics, decide::Lines::Waiter& waiter);
   void decide_in_memory(const policy::Charges& charges, const Times& times, decide::Decision& decision,
                         WorkerMetrics& metrics, decide::Lines::Waiter& waiter);
-  static void conclude(const WorkerGeneration& generation, const policy::Charges& charges,
-                       const decide::Decision& decision, WorkerMetrics& metrics, Verdict& verdict);
+  struct Charged;
+  static void conclude(const Charged& charged, const decide::Decision& decision, WorkerMetrics& metrics,
+                       Verdict& verdict);
   limit::Call call_at(const Times& times) const {
     return {.now = (times.now - store_epoch_).count(), .wall = times.wall.time_since_epoch().count()};
   }

@@ -46,6 +46,11 @@ Found Directory::find(const partners::Subject& subject, Instant now) {
   return found;
 }
 
+void Directory::announce() {
+  watcher_->look_now();
+  if (shared_ != nullptr) shared_->announce();
+}
+
 void Directory::want(const partners::Subject& subject, Done done) {
   {
     const std::lock_guard lock(flights_mutex_);

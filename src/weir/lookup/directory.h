@@ -53,8 +53,8 @@ class Directory {
   }
   // Looks it up. `done` is called once, on any thread: false when neither Redis nor the database has answered.
   void want(const partners::Subject& subject, Done done);
-  // Somebody has changed something.
-  void look_now() { watcher_->look_now(); }
+  // Somebody has changed something here: all gateways are told, this one first.
+  void announce();
 
   struct Stats {
     std::uint64_t shared_hits = 0;  // look-ups that Redis answered

@@ -72,7 +72,7 @@ class DirectoryTest : public ::testing::Test {
   }
   Freshness freshness(const std::string& name) { return directory->find(partner(name), clock.now()).freshness; }
   void await_change(std::int64_t revision) {
-    directory->look_now();
+    directory->announce();
     while (directory->stats().revision < revision) std::this_thread::yield();
   }
 
@@ -277,7 +277,7 @@ TEST_F(DirectoryTest, ADatabaseThatWasSetBackIsBelieved) {
   look_up(partner("acme"));
   source.replace_by_another();
   source.put(partner("acme"), record("acme", "restored"));
-  directory->look_now();
+  directory->announce();
   while (directory->stats().revision != 1) std::this_thread::yield();
   EXPECT_TRUE(look_up(partner("acme")));
   EXPECT_EQ(plan("acme"), "restored");

@@ -68,6 +68,17 @@ io::Detached SharedCache::store(std::string key, std::string value, nanoseconds 
   co_await client_.ask(key, command, deadline);
 }
 
+void SharedCache::announce() {
+  loop_.post([this] { publish(); });
+}
+
+io::Detached SharedCache::publish() {
+  const std::string channel = channel_of(prefix_);
+  const redis::Command command{"PUBLISH", channel, "changed"};
+  const Instant deadline = loop_.now() + kBudget;
+  co_await client_.ask(channel, command, deadline);
+}
+
 std::string SharedCache::key_of(const partners::Subject& subject) const {
   return prefix_ + ":policies:" + name_of(subject);
 }

@@ -43,10 +43,13 @@ class SharedCache {
   // `done` is called once, by the cache's thread, unless it was stopped.
   void get(const partners::Subject& subject, Done done);
   void put(const partners::Subject& subject, const Said& said);
+  // Tells all gateways of a change.
+  void announce();
 
  private:
   io::Detached fetch(std::string key, Done done);
   io::Detached store(std::string key, std::string value, nanoseconds life);
+  io::Detached publish();
   std::string key_of(const partners::Subject& subject) const;
 
   const redis::ClientSettings settings_;

@@ -63,6 +63,9 @@ class Repository final : public Source {
   Result<std::vector<Change>> changes_after(std::int64_t revision, std::size_t most) override;
   Result<std::int64_t> revision() override;
 
+  // Another configuration is in force.
+  void fit(Scopes scopes) { scopes_ = std::move(scopes); }
+
   // The version of the schema before. Waits for others that are at it.
   Outcome<std::int64_t> migrate();
 

@@ -22,12 +22,6 @@ bool tells_more(const Finding& a, const Finding& b) {
   return rank(a) < rank(b);
 }
 
-// Of a name in a shared store, what is between the braces: the values of `per`.
-std::string values_of(std::string_view name, std::size_t prefix) {
-  constexpr std::size_t kOpening = 2;  // `:{`
-  return std::string(name.substr(prefix + kOpening, name.size() - prefix - kOpening - 1));
-}
-
 }  // namespace
 
 std::vector<Finding> Policy::explain(const route::Route& route, const http::RequestHead& request,
@@ -112,7 +106,7 @@ void Policy::describe(const Rule& rule, const Scene& scene, Charges& charges, Fi
   finding.kind = rule.kind;
   for (const identity::AttributeId id : kind.attributes) finding.per.push_back(attributes_[id]);
   charges.names.clear();
-  finding.account = values_of(name_account(kind, rule.shadow, scene, charges), prefix_.size());
+  finding.account = account_text(name_account(kind, rule.shadow, scene, charges.names));
   finding.variant = charge.variant;
   finding.slot = charge.slot;
   finding.cost = charge.cost;

@@ -247,17 +247,41 @@ void Policy::open_account(const Rule& rule, Scene& scene, Charges& charges) cons
   AccountCharges& opened = charges.accounts.back();
   opened.shared = &kind.shared;
   opened.name = static_cast<std::uint32_t>(charges.names.size());
-  opened.name_size = static_cast<std::uint32_t>(name_account(kind, rule.shadow, scene, charges).size());
+  opened.name_size = static_cast<std::uint32_t>(name_account(kind, rule.shadow, scene, charges.names).size());
 }
 
 // Appends the name of the account in a shared store.
 std::string_view Policy::name_account(const AccountKind& kind, bool shadow, const Scene& scene,
-                                      Charges& charges) const {
-  const std::size_t begin = charges.names.size();
-  store::AccountName name(prefix_, charges.names);
+                                      std::string& names) const {
+  const std::size_t begin = names.size();
+  store::AccountName name(prefix_, names);
   for (const AttributeId id : kind.attributes) name.add(subject_value(id, shadow, scene));
   name.finish();
-  return std::string_view(charges.names).substr(begin);
+  return std::string_view(names).substr(begin);
+}
+
+Fingerprint Policy::subject_of(std::span<const std::string> values) const {
+  std::string key;
+  for (const std::string& value : values) append_value(value, key);
+  return store_.subject(key);
+}
+
+std::string Policy::account_text(LimitIndex limit, bool shadow, const route::Route& route,
+                                 const http::RequestHead& request, const identity::Caller& caller) const {
+  const auto rule = std::ranges::find_if(
+      rules_, [&](const Rule& one) { return one.limit == limit && one.shadow == shadow; });
+  const CallerRows none;
+  const Scene scene{route, request, caller.attributes, none};
+  std::string name;
+  name_account(kinds_[rule->kind], shadow, scene, name);
+  return account_text(name);
+}
+
+// `prefix:{values}`.
+std::string Policy::account_text(std::string_view name) const {
+  name.remove_prefix(prefix_.size() + 2);
+  name.remove_suffix(1);
+  return std::string(name);
 }
 
 // Of the key as people write it: the values, joined by commas.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -126,6 +127,15 @@ class Policy {
                                const identity::Caller& caller, const CallerRows& rows = {}) const;
 
   const std::vector<LimitInfo>& limits() const { return limits_; }
+  // As account_directory() has them, with the same slots.
+  const std::vector<AccountKind>& kinds() const { return kinds_; }
+  // The subject of the account in memory with these values of `per`; empty: absent.
+  Fingerprint subject_of(std::span<const std::string> values) const;
+  // The account that a limit charges for a request, as people write it (store::AccountText).
+  std::string account_text(LimitIndex limit, bool shadow, const route::Route& route, const http::RequestHead& request,
+                           const identity::Caller& caller) const;
+  // The same of an account in a shared store.
+  std::string account_text(std::string_view name) const;
   // Whether some limit acts by rows.
   bool needs_rows() const { return needs_rows_; }
 
@@ -143,7 +153,7 @@ class Policy {
   std::uint64_t phase_of(const AccountKind& kind, bool shadow, const Scene& scene, std::string& room) const;
   std::string_view subject_value(identity::AttributeId id, bool shadow, const Scene& scene) const;
 
-  std::string_view name_account(const AccountKind& kind, bool shadow, const Scene& scene, Charges& charges) const;
+  std::string_view name_account(const AccountKind& kind, bool shadow, const Scene& scene, std::string& names) const;
 
   // policy/explain.cc
   Finding examine(const Rule& rule, const Scene& scene) const;

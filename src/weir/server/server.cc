@@ -22,13 +22,21 @@ constexpr auto kHeadTimeout = std::chrono::seconds(10);
 constexpr auto kIdleTimeout = std::chrono::seconds(60);
 constexpr auto kWriteTimeout = std::chrono::seconds(30);
 
+std::string text_of(const io::SocketAddress& peer) {
+  const auto address = peer.ip();
+  return address ? address->to_string() : "unix";
+}
+
 }  // namespace
 
 // One connection: a coroutine that reads a request, calls the handler, writes the answer, and starts over.
 class Server::Session final : public io::Retired {
  public:
-  Session(Server& server, io::Descriptor socket)
-      : server_(server), stream_(server.loop_, std::move(socket), &wake_), timer_(server.loop_.timers(), wake_) {}
+  Session(Server& server, io::Acceptor::Accepted accepted)
+      : server_(server),
+        peer_(text_of(accepted.peer)),
+        stream_(server.loop_, std::move(accepted.socket), &wake_),
+        timer_(server.loop_.timers(), wake_) {}
 
   io::Detached run();
   // Ends an idle session; a busy one sees `closing_` when it is done.
@@ -50,6 +58,7 @@ class Server::Session final : public io::Retired {
   void arm(nanoseconds timeout) { timer_.set(server_.loop_.now() + timeout); }
 
   Server& server_;
+  const std::string peer_;
   io::Waiter wake_;
   io::Stream stream_;
   io::Timer timer_;
@@ -75,7 +84,10 @@ io::Detached Server::Session::run() {
     } else if (stopped_) {
       break;
     } else {
-      answer = server_.handler_({parser_.head(), body_, body_size_});
+      timer_.clear();  // however long the handler takes
+      const Request request{parser_.head(), body_, body_size_, peer_};
+      io::Task<Answer> answering = server_.handler_(request);
+      answer = co_await answering;
     }
     const std::string bytes = compose(answer, keep_alive);
     if (!co_await write(bytes) || !keep_alive || server_.closing_) break;
@@ -206,7 +218,7 @@ Result<void> Server::listen(const io::SocketAddress& address) {
   if (!socket) return std::unexpected(socket.error());
   acceptors_.push_back(
       std::make_unique<io::Acceptor>(loop_, std::move(*socket), [this](io::Acceptor::Accepted accepted) {
-        sessions_.push_back(std::make_unique<Session>(*this, std::move(accepted.socket)));
+        sessions_.push_back(std::make_unique<Session>(*this, std::move(accepted)));
         sessions_.back()->run();
       }));
   return {};

@@ -2,7 +2,7 @@
 //
 // A small HTTP/1.1 server for weir's own endpoints (health, metrics, the demo upstream): strict parsing, keep-alive,
 // whole requests in, whole answers out, bounded in time and memory. Not the data plane.
-// Thread safety: the loop's thread; the handler runs there too.
+// Thread safety: the loop's thread; the handler runs there too, and may wait.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "weir/http/message.h"
 #include "weir/io/acceptor.h"
 #include "weir/io/event_loop.h"
+#include "weir/io/task.h"
 
 namespace weir::server {
 
@@ -22,6 +23,7 @@ struct Request {
   const http::RequestHead& head;
   std::string_view body;        // the first Options::kept_body bytes
   std::uint64_t body_size = 0;  // all of them
+  std::string_view peer;        // whose request it is: an address, or "unix"
 };
 
 struct Answer {
@@ -31,7 +33,8 @@ struct Answer {
   std::vector<std::pair<std::string, std::string>> fields;  // further ones
 };
 
-using Handler = std::function<Answer(const Request&)>;
+// The request lives as long as the task.
+using Handler = std::function<io::Task<Answer>(const Request&)>;
 
 struct Options {
   std::size_t kept_body = 65536;

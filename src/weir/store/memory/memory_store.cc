@@ -391,18 +391,27 @@ void MemoryStore::adjust(const Kind& kind, const Fingerprint& subject, std::span
 }
 
 MemoryStore::Look MemoryStore::look(const Kind& kind, const Fingerprint& subject, std::uint16_t slot,
-                                    const limit::Call& call) {
+                                    const limit::Call& call, limit::Cost cost) {
   Shard& shard = kind.table_->shard_of(subject);
   const std::lock_guard guard(shard.lock);
   const Generation& generation = private_->lay_out(*kind.table_, shard, call);
   const auto found = generation.find(kind.generation_->layout().slots[slot].identity);
   if (!found) return {};
   const CompiledSlot& compiled = generation.slot(*found);
-  const Word blank[kSlotWords] = {};
   const Word* record = shard.find(subject);
-  const Word* state = record == nullptr ? blank : record + compiled.offset;
+  Word state[kSlotWords] = {};
+  if (record != nullptr) compiled.copy(record + compiled.offset, state);
   const limit::Limit& limit = compiled.writing(state);
-  return {&limit, limit.peek({state, compiled.words}, call)};
+  const std::span<Word> words(state, compiled.words);
+  Look look{.limit = &limit, .outcome = limit.peek(words, call), .variant = compiled.writer(state)};
+  look.used = record != nullptr && !limit.is_initial(words, call);
+  if (!compiled.keeps_entries) {
+    look.asked = limit.step(words, call, cost);  // of a copy
+  } else {
+    look.asked = look.outcome;
+    look.asked.admitted = cost <= look.outcome.remaining;
+  }
+  return look;
 }
 
 bool MemoryStore::renew(const Kind& kind, const Fingerprint& subject, std::span<const Charge> charges,

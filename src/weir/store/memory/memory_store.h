@@ -94,9 +94,14 @@ class MemoryStore {
   // was removed.
   struct Look {
     const limit::Limit* limit = nullptr;  // as long as the store
-    limit::Outcome outcome;
+    limit::Outcome outcome{};
+    std::uint32_t variant = 0;  // that the limit is
+    bool used = false;          // something is counted
+    limit::Outcome asked{};     // what a request of `cost` would be told; of limits that keep entries not how long
+                                // it has to wait
   };
-  Look look(const Kind& kind, const Fingerprint& subject, std::uint16_t slot, const limit::Call& call);
+  Look look(const Kind& kind, const Fingerprint& subject, std::uint16_t slot, const limit::Call& call,
+            limit::Cost cost = 0);
 
   // Lets the leases of the call last from now again, in all concurrency limits that are charged. False when one of
   // them has ended.

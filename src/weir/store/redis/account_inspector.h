@@ -37,6 +37,7 @@ struct SlotFinding {
   bool found = false;                     // the account has it
   bool other_numbers = false;             // it was written with numbers that no variant has
   std::uint32_t variant = 0;              // that wrote it, else the first one
+  bool row_known = false;                 // of a slot with a book: `variant` is the number in it
   limit::Outcome outcome;                 // of a peek by this variant, in the ticks of the layout
   std::optional<limit::Outcome> asked{};  // to the cost of the question, likewise; absent: there was none
   std::optional<ForeignSlot> written;     // instead, of a slot with a book: its numbers need not be known here

@@ -71,6 +71,7 @@ std::optional<AccountText> AccountText::read(std::string_view prefix, std::strin
   AccountText account;
   AccountName name(prefix, account.name_);
   std::string plain;
+  std::vector<std::string> values;
   bool all_known = true;
   for (const std::string_view value :
        text.empty() || text == kNoValues ? std::vector<std::string_view>() : split(text)) {
@@ -80,13 +81,16 @@ std::optional<AccountText> AccountText::read(std::string_view prefix, std::strin
       name.add_escaped(value);
       continue;
     }
-    const auto unescaped = unescape(value);
+    auto unescaped = unescape(value);
     if (!unescaped) return std::nullopt;
     name.add(*unescaped);
     append_plain(*unescaped, plain);
+    values.push_back(*std::move(unescaped));
   }
   name.finish();
-  if (all_known) account.phase_ = limit::fnv1a(plain);
+  if (!all_known) return account;
+  account.phase_ = limit::fnv1a(plain);
+  account.plain_ = std::move(values);
   return account;
 }
 

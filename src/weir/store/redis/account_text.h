@@ -21,11 +21,14 @@ class AccountText {
   std::size_t values() const { return values_; }
   // limit::Call::phase of the account; absent: of a value only the fingerprint is known.
   std::optional<std::uint64_t> phase() const { return phase_; }
+  // The values as requests have them, empty ones absent; absent: likewise.
+  const std::optional<std::vector<std::string>>& plain() const { return plain_; }
 
  private:
   std::string name_;
   std::size_t values_ = 0;
   std::optional<std::uint64_t> phase_;
+  std::optional<std::vector<std::string>> plain_;
 };
 
 }  // namespace weir::store

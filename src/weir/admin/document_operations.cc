@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weir/admin/document_operations.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "weir/partners/document.h"
+#include "weir/partners/words.h"
+
+namespace weir::admin {
+namespace {
+
+using partners::Outcome;
+using partners::Repository;
+using partners::Row;
+using partners::RowKind;
+
+constexpr std::int64_t kUsualChanges = 100;
+constexpr std::int64_t kMostChanges = 1000;
+
+std::optional<std::int64_t> number(const std::string& text, std::int64_t fallback, std::int64_t least,
+                                   std::int64_t most) {
+  if (text.empty()) return fallback;
+  std::int64_t value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc() || end != text.data() + text.size() || value < least || value > most) return std::nullopt;
+  return value;
+}
+
+partners::Faults faults_of(const std::vector<config::Diagnostic>& diagnostics) {
+  partners::Faults faults;
+  for (const config::Diagnostic& one : diagnostics) {
+    const std::string advice = one.suggestion.empty() ? "" : "; " + one.suggestion;
+    faults.push_back({.row = fmt::format("line {}", one.line), .field = {}, .message = one.message + advice});
+  }
+  return faults;
+}
+
+// Nothing comes from the environment of this process: whoever writes the document is somebody else.
+std::optional<std::string> no_environment(const std::string&) { return std::nullopt; }
+
+Outcome<std::vector<Row>> all_rows(Repository& repository) {
+  std::vector<Row> rows;
+  for (const RowKind kind : {RowKind::kPlan, RowKind::kPartner, RowKind::kKey, RowKind::kLimit}) {
+    auto page = repository.list(kind, {});
+    if (!page) return std::unexpected(page.error());
+    rows.insert(rows.end(), std::make_move_iterator(page->rows.begin()), std::make_move_iterator(page->rows.end()));
+  }
+  return rows;
+}
+
+Outcome<partners::ChangeFilter> change_filter(const Question& question) {
+  partners::ChangeFilter filter;
+  filter.partner = question.parameter("partner");
+  filter.by = question.parameter("by");
+  const auto wrong = [](const char* what) { return partners::refuse(partners::Refusal::Kind::kWrong, what); };
+  const auto after = number(question.parameter("after"), 0, 0, INT64_MAX);
+  const auto most = number(question.parameter("most"), kUsualChanges, 1, kMostChanges);
+  if (!after) return wrong("`after` is a revision");
+  if (!most) return wrong("`most` is a number from 1 to 1000");
+  const std::string& kind = question.parameter("kind");
+  filter.kind = partners::row_kind(kind);
+  if (!kind.empty() && !filter.kind) return wrong("`kind` is plan, partner, key or limit");
+  filter.after = *after;
+  filter.newest_first = question.parameter("after").empty();
+  filter.most = static_cast<std::size_t>(*most);
+  return filter;
+}
+
+io::Task<server::Answer> list_changes(PolicyDesk& desk, const Question& question) {
+  const auto filter = change_filter(question);
+  if (!filter) co_return problem(400, "bad-parameter", filter.error().message);
+  auto running = desk.run([&](Repository& repository) { return repository.changes(*filter); });
+  const auto changes = co_await running;
+  if (!changes) co_return problem(changes.error(), false);
+  partners::Json items = partners::Json::array();
+  for (const partners::Change& change : *changes) items.push_back(to_json(change));
+  co_return json(200, {{"items", std::move(items)}});
+}
+
+io::Task<server::Answer> check(PolicyDesk& desk) {
+  auto running = desk.run([](Repository& repository) { return repository.check(); });
+  const auto faults = co_await running;
+  if (!faults) co_return problem(faults.error(), false);
+  partners::Json items = partners::Json::array();
+  for (const partners::Fault& fault : *faults) items.push_back(to_json(fault));
+  co_return json(200, {{"faults", std::move(items)}});
+}
+
+io::Task<server::Answer> export_rows(PolicyDesk& desk) {
+  auto running = desk.run(all_rows);
+  const auto rows = co_await running;
+  if (!rows) co_return problem(rows.error(), false);
+  server::Answer answer;
+  answer.content_type = "application/yaml";
+  answer.body = partners::to_yaml(*rows);
+  answer.fields.emplace_back("Cache-Control", "no-store");
+  co_return answer;
+}
+
+io::Task<server::Answer> import_rows(PolicyDesk& desk, const Question& question) {
+  const auto document = partners::parse_document(question.text, "the body", no_environment);
+  if (!document) {
+    const partners::Faults faults = faults_of(document.error());
+    co_return problem(422, "wrong-rows", to_text(faults), faults);
+  }
+  auto running = desk.write(question, [&](Repository& repository) {
+    return repository.import(document->rows, question.is_set("prune"), options_of(question));
+  });
+  const auto applied = co_await running;
+  co_return applied ? json(200, json_of(*applied, question)) : problem(applied.error(), false);
+}
+
+}  // namespace
+
+void add_document_operations(Operations& operations, PolicyDesk& desk) {
+  using Body = Operations::Body;
+  operations.add({"GET", "/v1/changes", {"partner", "kind", "by", "after", "most"}, Body::kNone,
+                  [&desk](const Question& question) { return list_changes(desk, question); }});
+  operations.add({"GET", "/v1/check", {}, Body::kNone, [&desk](const Question&) { return check(desk); }});
+  operations.add({"GET", "/v1/export", {}, Body::kNone, [&desk](const Question&) { return export_rows(desk); }});
+  operations.add({"POST", "/v1/import", {"dry_run", "prune"}, Body::kText,
+                  [&desk](const Question& question) { return import_rows(desk, question); }});
+}
+
+}  // namespace weir::admin

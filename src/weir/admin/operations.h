@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which requests the admin API serves: a method, a path with names in it, the parameters of the query that it knows, and
+// who answers. What does not fit is answered here. Thread safety: filled by one thread, then the loop's.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weir/io/task.h"
+#include "weir/partners/json.h"
+#include "weir/server/server.h"
+
+namespace weir::admin {
+
+// A request to the API, taken apart.
+struct Question {
+  std::vector<std::string> names;                 // what stands for the names in the path, decoded
+  std::map<std::string, std::string> parameters;  // of the query, decoded
+  partners::Json body;                            // null: there is none
+  std::string text;                               // the body as it was sent
+  std::string by;                                 // who asks, for the audit
+  std::optional<std::int64_t> expected;           // If-Match: a revision; If-None-Match: * is 0
+
+  // Empty: absent.
+  const std::string& parameter(const std::string& name) const;
+  bool is_set(const std::string& name) const { return parameter(name) == "true"; }
+};
+
+class Operations {
+ public:
+  using Answering = std::function<io::Task<server::Answer>(const Question&)>;
+
+  enum class Body : std::uint8_t { kNone, kObject, kText };
+  struct Operation {
+    std::string method;
+    std::string path;                     // "/v1/partners/{name}"
+    std::vector<std::string> parameters;  // further ones are a fault
+    Body body = Body::kNone;
+    Answering answer;
+  };
+  void add(Operation operation) { operations_.push_back(std::move(operation)); }
+
+  // The question lives as long as the task.
+  io::Task<server::Answer> answer(const server::Request& request) const;
+
+ private:
+  std::vector<Operation> operations_;
+};
+
+// "acme%2Cinc" is "acme,inc"; absent: a `%` without two hexadecimal digits behind it, or a zero byte.
+std::optional<std::string> decode(std::string_view text);
+std::string encode(std::string_view text);
+
+}  // namespace weir::admin
