@@ -134,11 +134,13 @@ def ask(gateway, request, fields):
     return gateway.ask(method, target, fields)
 
 
-def test_what_is_explained_is_what_then_happens(redis, launch, origin, explain):
+@pytest.mark.parametrize("store", ["redis", "memory"])
+def test_what_is_explained_is_what_then_happens(redis, launch, origin, explain, store):
+    shared = {"redis": {"urls": [redis.url], "prefix": "table", "budget": "1s"}}
     gateway = launch(origin, callers=CALLERS, keys=KEYS, limits=LIMITS, trusted_proxies=PROXIES,
                      bypass=[{"header": {"X-Internal": "yes"}, "from": "anyone"}],
                      services={"MAIN": {"upstream": "main", "paths": ["/"]}},
-                     store={"redis": {"urls": [redis.url], "prefix": "table", "budget": "1s"}})
+                     store=shared if store == "redis" else {"memory": {"max_accounts": 1000}})
     statuses = set()
     for request, fields in TABLE:
         seen = explain(gateway, request, fields)
@@ -302,10 +304,12 @@ def database(binary, tmp_path):
     return one
 
 
-def test_rows_and_keys_of_the_policies(redis, launch, origin, explain, database):
+@pytest.mark.parametrize("store", ["redis", "memory"])
+def test_rows_and_keys_of_the_policies(redis, launch, origin, explain, database, store):
     key = json.loads(database("keys", "create", "--partner", "acme", "--id", "k1", "--json"))["key"]
+    shared = {"redis": {"urls": [redis.url], "prefix": "rows", "budget": "1s"}}
     gateway = launch(origin, callers=CALLERS, trusted_proxies=PROXIES, limits=ROWS, policies=database.section,
-                     store={"redis": {"urls": [redis.url], "prefix": "rows", "budget": "1s"}})
+                     store=shared if store == "redis" else {"memory": {"max_accounts": 1000}})
     for request in ("GET /", "POST /products", "POST /products", "GET /", "GET /"):
         seen = explain(gateway, request, {"X-Api-Key": key})
         assert key not in json.dumps(seen)
