@@ -6,26 +6,34 @@
 namespace weir::explain {
 namespace {
 
+RequestWords words_of(const std::string& start, std::vector<std::string> fields = {}) {
+  RequestWords words;
+  words.start = start;
+  words.fields = std::move(fields);
+  return words;
+}
+
 std::string composed(const RequestWords& words) {
   const auto text = RequestText::compose(words, "shop.example");
   return text ? std::string(text->bytes()) : "invalid";
 }
 
 TEST(RequestTextTest, APathAloneIsAGet) {
-  EXPECT_EQ(composed({.start = "/a?b=1"}), "GET /a?b=1 HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+  EXPECT_EQ(composed(words_of("/a?b=1")), "GET /a?b=1 HTTP/1.1\r\nHost: shop.example\r\n\r\n");
 }
 
 TEST(RequestTextTest, FieldsComeInTheirOrderAndAHostOfTheirOwnStays) {
-  EXPECT_EQ(composed({.start = "POST /a", .fields = {"X-A: 1", "host: b", "X-A: 2"}, .body_size = 7}),
-            "POST /a HTTP/1.1\r\nX-A: 1\r\nhost: b\r\nX-A: 2\r\nContent-Length: 7\r\n\r\n");
+  RequestWords words = words_of("POST /a", {"X-A: 1", "host: b", "X-A: 2"});
+  words.body_size = 7;
+  EXPECT_EQ(composed(words), "POST /a HTTP/1.1\r\nX-A: 1\r\nhost: b\r\nX-A: 2\r\nContent-Length: 7\r\n\r\n");
 }
 
 TEST(RequestTextTest, WordsThatAreNoRequestAreRefused) {
   for (const char* start : {"", "GET ", " /a", "GET /a b", "GET /\r\nX: 1"}) {
-    EXPECT_EQ(composed({.start = start}), "invalid") << start;
+    EXPECT_EQ(composed(words_of(start)), "invalid") << start;
   }
   for (const char* field : {"no colon", "A: 1\r\nB: 2", "A: 1\nB"}) {
-    EXPECT_EQ(composed({.start = "/", .fields = {field}}), "invalid") << field;
+    EXPECT_EQ(composed(words_of("/", {field})), "invalid") << field;
   }
 }
 
