@@ -44,8 +44,10 @@ MAY_INCLUDE = {
                 "store", "store/redis", "policy", "accounts", "lookup", "decide", "server"},
     "admin": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners", "store",
               "store/redis", "policy", "accounts", "server"},
+    "explain": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners",
+                "store", "store/redis", "policy", "accounts", "lookup", "decide", "server", "gateway"},
     "app": {"base", "jose", "config", "io", "redis", "http", "limit", "route", "identity", "sql", "partners", "store",
-            "store/redis", "policy", "lookup", "decide", "server", "gateway", "admin", "accounts"},
+            "store/redis", "policy", "lookup", "decide", "server", "gateway", "admin", "accounts", "explain"},
 }
 
 # limit/ and store/ are installed as a library of their own. Of base/ they get what links nothing: weir_core.
@@ -101,7 +103,7 @@ INCLUSIONS = (
     Inclusion("yaml", r"yaml-cpp/.*", ("config/*",), "only config/ reads YAML"),
     Inclusion("time zones", r"cctz/.*", ("limit/civil_calendar.cc", "config/*", *TESTS), "civil time has one home"),
     Inclusion("json", r"nlohmann/.*",
-              ("accounts/*", "config/*", "partners/*", "lookup/record_text.cc", "admin/*", "app/*", *TESTS),
+              ("accounts/*", "config/*", "explain/*", "partners/*", "lookup/record_text.cc", "admin/*", "app/*", *TESTS),
               "JSON is parsed at the edges only"),
     Inclusion("tokens", r"jansson\.h|jose/.*", ("jose/*", "identity/token_claims.*", *TESTS),
               "only jose/ knows how keys and tokens are written"),

@@ -105,7 +105,7 @@ def test_help_is_no_error(weir, arguments):
 def test_help_lists_the_commands(weir):
     done = weir("help")
     assert done.returncode == 0
-    assert all(command in done.stdout for command in ("run", "check", "inspect", "reset", "schema", "echo", "version")), done.stdout
+    assert all(command in done.stdout for command in ("run", "check", "inspect", "explain", "reset", "schema", "echo", "version")), done.stdout
 
 
 def test_an_unknown_way_to_move_bytes_is_told_the_ways_there_are(weir):

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "weir/explain/request_text.h"
 #include "weir/io/transfer_batch.h"
 
 namespace weir::app {
@@ -33,6 +34,10 @@ int run_echo(const std::string& address);
 
 // weir inspect FILE ACCOUNT [--json]: what is counted in an account of the shared store.
 int inspect_account(const std::string& file, const std::string& account, bool json);
+
+// weir explain FILE 'METHOD TARGET' [-H 'Name: value']... [--from ADDRESS] [--body-size N] [--json]: what the gateway
+// would do with a request, and why.
+int explain_request(const std::string& file, const explain::RequestWords& words, bool json);
 
 // weir reset FILE ACCOUNT: forgets it.
 int reset_account(const std::string& file, const std::string& account);

@@ -16,6 +16,7 @@ struct Arguments {
   std::string account;
   std::string io = "auto";
   std::string address = "127.0.0.1:9000";
+  weir::explain::RequestWords request;
   bool json = false;
 };
 
@@ -31,6 +32,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (app.got_subcommand("schema")) return print_schema();
   if (app.got_subcommand("echo")) return run_echo(arguments.address);
   if (app.got_subcommand("inspect")) return inspect_account(arguments.file, arguments.account, arguments.json);
+  if (app.got_subcommand("explain")) return explain_request(arguments.file, arguments.request, arguments.json);
   if (app.got_subcommand("reset")) return reset_account(arguments.file, arguments.account);
   if (app.got_subcommand("version")) {
     std::printf("weir %.*s\n", static_cast<int>(weir::kVersion.size()), weir::kVersion.data());
@@ -49,6 +51,21 @@ void add_account_commands(CLI::App& app, Arguments& arguments) {
     command->add_option("ACCOUNT", arguments.account, what)->required();
   }
   inspect->add_flag("--json", arguments.json, "Show it as a JSON object");
+}
+
+void add_explain_command(CLI::App& app, Arguments& arguments) {
+  auto* explain = app.add_subcommand("explain", "Show what the gateway would do with a request, and why");
+  weir::explain::RequestWords& request = arguments.request;
+  explain->add_option("FILE", arguments.file, "The configuration")->required();
+  explain->add_option("REQUEST", request.start, "'METHOD TARGET', e.g. 'POST /orders?x=1'; a target alone is a GET")
+      ->required();
+  explain->add_option("-H,--header", request.fields, "A header of the request: 'Name: value'; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("FIELD");
+  explain->add_option("--from", request.from, "The address that the connection comes from, or 'unix'")
+      ->capture_default_str();
+  explain->add_option("--body-size", request.body_size, "How many bytes the request's body has");
+  explain->add_flag("--json", arguments.json, "Show it as a JSON object");
 }
 
 }  // namespace
@@ -71,6 +88,7 @@ int main(int argc, char** argv) {
   auto* echo = app.add_subcommand("echo", "Run a demo upstream that answers with the request as it arrived");
   echo->add_option("--address", arguments.address, "Where to listen")->capture_default_str();
   add_account_commands(app, arguments);
+  add_explain_command(app, arguments);
   weir::app::PoliciesArguments policies;
   weir::app::PoliciesCommand policies_command;
   weir::app::add_policies_commands(app, policies, policies_command);

@@ -1,34 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/gateway/policies.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "weir/gateway/shared_store.h"
+#include "weir/partners/migrations.h"
 #include "weir/partners/repository.h"
 #include "weir/partners/settings.h"
 
 namespace weir::gateway {
+namespace {
+
+// Who only looks makes no file and no tables.
+partners::Session::Open looking(partners::Session::Open open, const std::string& path) {
+  return [open = std::move(open), path]() -> sql::Result<std::unique_ptr<sql::Connection>> {
+    if (!path.empty() && !std::filesystem::exists(path)) {
+      return std::unexpected(sql::Error{sql::ErrorKind::kUnavailable, "there is no '" + path + "'"});
+    }
+    auto connection = open();
+    if (!connection) return connection;
+    const auto schema = partners::schema_version(**connection);
+    if (!schema) return std::unexpected(schema.error());
+    if (*schema < partners::kSchemaVersion) {
+      return std::unexpected(sql::Error{sql::ErrorKind::kUnavailable, "its schema is older than this program"});
+    }
+    return connection;
+  };
+}
+
+}  // namespace
 
 bool shares_policies(const config::Config& config) {
   return config.redis && config.policies && config.policies->cache.redis && config.policies->sql.url.path.empty();
 }
 
 Result<std::unique_ptr<lookup::Directory>> open_policies(const config::Config& config, const Clock& clock,
-                                                         Resolver& resolver) {
+                                                         Resolver& resolver, PoliciesUse use) {
   if (!config.policies) return nullptr;
   const config::Policies& policies = *config.policies;
-  const lookup::Directory::Settings settings{
+  lookup::Directory::Settings settings{
       .lifetimes = {.present = policies.cache.ttl, .absent = policies.cache.absent_ttl},
       .most = policies.cache.max,
       .readers = policies.sql.connections,
       .poll = policies.poll,
       .snapshot = policies.cache.snapshot};
-  const auto open = [&clock, opener = partners::opener(partners::sql_settings(policies.sql))] {
+  const bool looks = use == PoliciesUse::kLook;
+  if (looks) settings.snapshot_every = {};
+  partners::Session::Open opener = partners::opener(partners::sql_settings(policies.sql));
+  if (looks) opener = looking(std::move(opener), policies.sql.url.path);
+  const auto open = [&clock, opener] {
     return std::make_unique<partners::Repository>(partners::Repository::Settings{.open = opener, .scopes = {}},
                                                   clock);
   };
   std::optional<SharedStoreSettings> redis;
-  if (shares_policies(config)) {
+  if (shares_policies(config) && !looks) {
     auto shared = shared_store_settings(*config.redis, resolver);
     if (!shared) return std::unexpected(shared.error());
     redis = *std::move(shared);

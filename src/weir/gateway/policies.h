@@ -4,6 +4,7 @@
 // share. Thread safety: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "weir/base/clock.h"
@@ -17,9 +18,12 @@ namespace weir::gateway {
 // one machine only, and what another machine has read is of another one.
 bool shares_policies(const config::Config& config);
 
+// Whoever only looks asks the database, and neither tells others what it has read nor keeps it.
+enum class PoliciesUse : std::uint8_t { kServe, kLook };
+
 // Null without policies. Nothing is waited for: what cannot be reached is tried again. Fails when the certificates of
 // Redis cannot be used. `clock` and `resolver` outlive the directory.
 Result<std::unique_ptr<lookup::Directory>> open_policies(const config::Config& config, const Clock& clock,
-                                                         Resolver& resolver);
+                                                         Resolver& resolver, PoliciesUse use = PoliciesUse::kServe);
 
 }  // namespace weir::gateway

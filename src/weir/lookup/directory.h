@@ -32,7 +32,7 @@ class Directory {
     std::size_t readers = 2;                     // connections for look-ups
     nanoseconds poll = std::chrono::seconds(1);  // how long a change goes unnoticed
     std::string snapshot;                        // path; empty: none
-    nanoseconds snapshot_every = std::chrono::seconds(30);
+    nanoseconds snapshot_every = std::chrono::seconds(30);  // 0: it is only read
   };
   // A connection to the database of its own, for one thread.
   using Open = std::function<std::unique_ptr<partners::Source>()>;

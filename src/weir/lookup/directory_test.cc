@@ -232,6 +232,28 @@ TEST_F(DirectoryTest, AProcessStartsWithWhatTheOneBeforeKnew) {
   EXPECT_EQ(plan("acme"), "free");
 }
 
+TEST_F(DirectoryTest, WhoeverOnlyLooksLeavesTheSnapshotAsItIs) {
+  source.put(partner("acme"), record("acme", "gold"));
+  start(/*with_snapshot=*/true);
+  look_up(partner("acme"));
+  start(/*with_snapshot=*/true);
+  source.put(partner("acme"), record("acme", "free"));
+  directory = std::make_unique<Directory>(
+      clock,
+      Directory::Settings{.lifetimes = {},
+                          .most = 1000,
+                          .readers = 1,
+                          .poll = std::chrono::hours(1),
+                          .snapshot = (folder_ / "snapshot").string(),
+                          .snapshot_every = {}},
+      [this] { return source.open(); }, [](auto) { return nullptr; });
+  EXPECT_TRUE(look_up(partner("acme")));
+  EXPECT_EQ(plan("acme"), "free");
+  set_down(true);
+  start(/*with_snapshot=*/true);
+  EXPECT_EQ(plan("acme"), "gold");
+}
+
 TEST_F(DirectoryTest, KeysThatAreMadeUpAreRefusedBeforeTheyCrowdOutTheRest) {
   source.put(partner("acme"), record("acme", "gold"));
   start();

@@ -12,6 +12,7 @@ SnapshotKeeper::SnapshotKeeper(std::string path, nanoseconds every, Cache& cache
     : path_(std::move(path)), every_(every), cache_(cache) {
   if (path_.empty()) return;
   load();
+  if (every_.count() == 0) return;
   thread_ = std::thread([this] { run(); });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Keeps the snapshot on disk: reads it once, and writes it again, on a thread of its own, when something has changed
-// since. Thread safety: one thread.
+// since. Whoever only looks leaves it as it is. Thread safety: one thread.
 #pragma once
 
 #include <condition_variable>
@@ -18,6 +18,7 @@ namespace weir::lookup {
 class SnapshotKeeper {
  public:
   // Puts what is in the snapshot into the cache, which outlives the keeper. `path`: empty: there is none.
+  // `every`: how often it may be written; 0: never.
   SnapshotKeeper(std::string path, nanoseconds every, Cache& cache);
   // Writes for the last time.
   ~SnapshotKeeper();

@@ -55,6 +55,12 @@ Ticks reset_with(const Limit& limit, const Outcome& seen, Cost cost) {
   return seen.reset_after;
 }
 
+// In a line, behind those who are in it.
+Ticks delay_of(const Limit& limit, const Outcome& seen) {
+  const auto* line = std::get_if<limit::LeakyBucket>(&limit.algorithm());
+  return line == nullptr ? 0 : std::max<Ticks>(0, seen.reset_after - refill(limit, line->numbers().undelayed));
+}
+
 }  // namespace
 
 Foreseen foresee(const Limit& limit, const StateWords& words, const limit::Call& call, Cost cost) {
@@ -103,6 +109,7 @@ Outcome foresee(const Limit& limit, const Outcome& seen, const limit::Call& call
   }
   if (cost == 0) return asked;
   asked.remaining -= cost;
+  asked.delay = delay_of(limit, seen);
   asked.reset_after = reset_with(limit, seen, cost);
   if (!asked.next_after && !limit.holds<limit::Concurrency>()) {
     asked.next_after = is_bucket(limit) ? refill(limit, 1) : asked.reset_after;

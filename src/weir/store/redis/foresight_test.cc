@@ -35,6 +35,7 @@ TEST(ForesightTest, IsWhatTheStepThenSays) {
       EXPECT_EQ(foreseen.asked, told) << limit.algorithm().index() << " step " << step;
       EXPECT_EQ(guessed.admitted, told.admitted);
       EXPECT_EQ(guessed.remaining, told.remaining);
+      EXPECT_NEAR(static_cast<double>(guessed.delay), static_cast<double>(told.delay), 1);
       EXPECT_EQ(guessed.retry_after.has_value(), told.retry_after.has_value());
       EXPECT_GE(guessed.retry_after.value_or(0) + 1, told.retry_after.value_or(0));
     }

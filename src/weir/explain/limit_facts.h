@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a policy finds about the limits of a configuration, in words. Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "weir/config/config.h"
+#include "weir/explain/explanation.h"
+#include "weir/gateway/generation.h"
+#include "weir/gateway/partner_view.h"
+#include "weir/identity/attributes.h"
+#include "weir/policy/finding.h"
+
+namespace weir::explain {
+
+// For programs: stays what it is.
+std::string word_of(policy::Acts acts);
+
+struct LimitScene {
+  const gateway::Generation& generation;
+  const identity::Attributes& attributes;
+  const gateway::PartnerFindings& partner;
+};
+
+LimitFacts facts_of(const policy::Finding& finding, const LimitScene& scene);
+// Of a limit that the request does not come to.
+LimitFacts not_reached(const policy::LimitInfo& info, const config::Limit& limit);
+
+}  // namespace weir::explain

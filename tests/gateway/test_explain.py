@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: Apache-2.0
+"""weir explain: what it says of a request is what a running gateway then does with it."""
+
+import json
+import subprocess
+
+import pytest
+
+from harness import RedisServer, eventually, free_port
+from harness.gateway import configuration
+
+DONE, WRONG_USAGE, UNUSABLE = 0, 2, 78
+SECRET = "sup3r-secret-key-of-acme"
+CALLERS = [
+    {"api_key": {"header": "X-Api-Key"}},
+    {"header": {"name": "X-Partner", "attribute": "partner", "from": "anyone"}},
+    {"header": {"name": "X-User", "attribute": "user"}},
+]
+PROXIES = ["10.0.0.0/8"]
+KEYS = [{"key": SECRET, "partner": "acme", "plan": "gold"}, {"key": "key-of-other", "partner": "other"}]
+
+
+@pytest.fixture(scope="module")
+def redis():
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+def run(binary, tmp_path):
+    """run(gateway or configuration, request, fields, *words): what the command did."""
+
+    def start(config, request, fields=None, *words):
+        file = getattr(config, "file", tmp_path / "explain.yaml")
+        if isinstance(config, dict):
+            whole = configuration("http://127.0.0.1:9", listeners=[{"address": "127.0.0.1:1"}], **config)
+            file.write_text(json.dumps(whole))
+        headers = [word for name, value in (fields or {}).items() for word in ("-H", f"{name}: {value}")]
+        return subprocess.run([binary, "explain", str(file), request, *headers, *words], capture_output=True, text=True,
+                              timeout=30, check=False, stdin=subprocess.DEVNULL)
+
+    return start
+
+
+@pytest.fixture
+def explain(run):
+    """The object that it prints."""
+
+    def ask(config, request, fields=None, *words):
+        done = run(config, request, fields, *words, "--json")
+        assert done.returncode == DONE, done
+        assert SECRET not in done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    return ask
+
+
+def limits_of(seen):
+    return {one["limit"]: one for one in seen["limits"]}
+
+
+def attributes_of(seen):
+    return {one["name"]: one for one in seen["attributes"]}
+
+
+def fields_of(seen):
+    return {one["name"]: one["value"] for one in seen["answer"]["fields"]}
+
+
+def memory(*limits, **more):
+    return {"callers": CALLERS, "keys": KEYS, "limits": list(limits), "admin": "off", "trusted_proxies": PROXIES, **more}
+
+
+def per_partner(name="all", **more):
+    return {"name": name, "per": ["partner", "service"], "rate": "5/h", **more}
+
+
+LIMITS = [
+    per_partner(by={"plan": {"gold": "7/h"}}),
+    per_partner("create", match=["POST /products"], rate="3/h"),
+    per_partner("costly", rate="100/h", cost={"header": "X-Cost", "default": 2, "max": 50}),
+    per_partner("watched", rate="2/h", mode="shadow"),
+    {"name": "window", "per": ["user"], "algorithm": "fixed_window", "rate": "4/h"},
+    {"name": "sliding", "per": ["partner"], "algorithm": "sliding_window", "rate": "40/h"},
+    {"name": "log", "per": ["partner"], "algorithm": "sliding_log", "rate": "60/h"},
+    {"name": "anonymous", "per": ["address"], "rate": "4/h", "only_if": {"missing": ["partner"]}},
+    {"name": "required", "per": ["query:tenant"], "match": ["GET /tenants"], "rate": "9/h", "missing": "refuse"},
+    {"name": "spread", "per": ["partner", "endpoint", "method"], "match": ["GET /a", "* /b"], "rate": "8/h"},
+]
+KEY = {"X-Api-Key": SECRET}
+# Request, fields: each is explained and then asked, one after the other.
+TABLE = [
+    ("GET /", KEY), ("GET /", KEY), ("POST /products", KEY), ("POST /products", KEY),
+    ("GET /", {"X-Api-Key": "key-of-other", "X-Cost": "20"}), ("GET /", {"X-Api-Key": "key-of-other", "X-Cost": "99"}),
+    ("GET /", {"X-Api-Key": "key-of-other", "X-Cost": "60"}), ("GET /", {}), ("GET /", {}),
+    ("GET /a", {"X-Partner": "p"}), ("PUT /b", {"X-Partner": "p"}), ("PUT /b?x=1", {"X-Partner": "p"}),
+    ("GET /tenants", {"X-Partner": "p"}), ("GET /tenants?tenant=t", {"X-Partner": "p"}),
+    ("POST /products", KEY), ("POST /products", KEY), ("GET /", KEY), ("GET /", KEY), ("GET /", KEY),
+    ("GET /", {"X-Api-Key": "nobody's"}), ("GET /", {"X-Api-Key": "x" * 300}), ("TRACE /", {}), ("GET /a%2f..%2fb", {}),
+    ("GET /%00", {}), ("GET /", {"X-Internal": "yes", **KEY}), ("GET /", {}), ("GET /", {}), ("GET /", {}),
+    ("GET /elsewhere", {"Host": "other.example", **KEY}), ("GET /", {"Via": ", ".join(["1.1 weir"] * 30)}),
+]
+
+
+def number(field, parameter):
+    return int(field.split(parameter + "=")[1].split(";")[0].split(",")[0]) if parameter + "=" in field else None
+
+
+def compare(seen, told, request):
+    """The answer that was explained and the one that was given, but for the second that passed between them."""
+    answer, fields = seen["answer"], fields_of(seen)
+    assert answer["status"] in (told.status, None), (request, answer, told)
+    assert (answer["action"] == "forward") == (told.status == 200), (request, answer)
+    assert answer["certain"], (request, seen["counters"])
+    for name in ("RateLimit-Policy", "X-RateLimit-Limit", "X-RateLimit-Remaining", "WWW-Authenticate", "Allow"):
+        assert fields.get(name) == told.fields.get(name), (request, name, answer)
+    for name in ("Retry-After", "X-RateLimit-Reset"):
+        assert (name in fields) == (told.fields.get(name) is not None), (request, name, answer)
+        if name in fields:
+            assert abs(int(fields[name]) - int(told.fields.get(name))) <= 2, (request, name, answer)
+    if "RateLimit" in fields:
+        mine, theirs = fields["RateLimit"], told.fields.get("RateLimit")
+        assert [one.split(";t=")[0] for one in mine.split(", ")] == [one.split(";t=")[0] for one in theirs.split(", ")]
+        if number(theirs, "t") is not None:
+            assert abs(number(mine, "t") - number(theirs, "t")) <= 2, (request, mine, theirs)
+    if told.status != 200:
+        body = json.loads(told.body)
+        assert answer["code"] == body["code"], (request, answer)
+        assert answer["body"] is None or answer["body"].get("violated-policies") == body.get("violated-policies")
+
+
+def ask(gateway, request, fields):
+    method, _, target = request.partition(" ")
+    return gateway.ask(method, target, fields)
+
+
+@pytest.mark.parametrize("store", ["redis", "memory"])
+def test_what_is_explained_is_what_then_happens(redis, launch, origin, explain, store):
+    shared = {"redis": {"urls": [redis.url], "prefix": "table", "budget": "1s"}}
+    gateway = launch(origin, callers=CALLERS, keys=KEYS, limits=LIMITS, trusted_proxies=PROXIES,
+                     bypass=[{"header": {"X-Internal": "yes"}, "from": "anyone"}],
+                     services={"MAIN": {"upstream": "main", "paths": ["/"]}},
+                     store=shared if store == "redis" else {"memory": {"max_accounts": 1000}})
+    statuses = set()
+    for request, fields in TABLE:
+        seen = explain(gateway, request, fields)
+        told = ask(gateway, request, fields)
+        statuses.add(told.status)
+        compare(seen, told, request)
+        binding = seen["answer"]["binding"]
+        if told.status == 429:
+            assert json.loads(told.body)["violated-policies"][0] == binding
+        assert [one["limit"] for one in seen["limits"]] == [one["name"] for one in LIMITS]
+    assert statuses == {200, 400, 401, 403, 405, 429, 508}
+
+
+def test_explaining_takes_nothing(redis, launch, origin, explain):
+    gateway = launch(origin, callers=CALLERS, keys=KEYS, limits=LIMITS, trusted_proxies=PROXIES,
+                     store={"redis": {"urls": [redis.url], "prefix": "nothing", "budget": "1s"}})
+    assert ask(gateway, "POST /products", KEY).status == 200
+    before = {key: redis.command("DUMP", key) for key in redis.command("KEYS", "nothing*")}
+    for _ in range(3):
+        assert explain(gateway, "POST /products", KEY)["answer"]["action"] == "forward"
+    assert {key: redis.command("DUMP", key) for key in redis.command("KEYS", "nothing*")} == before
+
+
+def test_accounts_are_named_as_inspect_takes_them(redis, launch, origin, explain, binary):
+    gateway = launch(origin, callers=CALLERS, keys=KEYS, limits=LIMITS, trusted_proxies=PROXIES,
+                     store={"redis": {"urls": [redis.url], "prefix": "named", "budget": "1s"}})
+    fields = {"X-Partner": "a,b{c}"}
+    assert ask(gateway, "GET /", fields).status == 200
+    one = limits_of(explain(gateway, "GET /", fields))["all"]
+    assert one["account"] == "a\\,b\\(c\\),MAIN" and one["key"] == "named:{a\\,b\\(c\\),MAIN}"
+    for account in (one["account"], one["key"]):
+        done = subprocess.run([binary, "inspect", str(gateway.file), account, "--json"], capture_output=True, text=True,
+                              timeout=20, check=True)
+        seen = limits_of(json.loads(done.stdout)["groups"][0])["all"]
+        assert (seen["used"], seen["remaining"]) == (one["state"]["used"], one["state"]["remaining"]) == (1, 4)
+
+
+def test_every_limit_says_why_it_applies_or_not(explain):
+    config = memory(*LIMITS, {"name": "elsewhere", "per": ["partner"], "services": ["OTHER"], "rate": "1/s"},
+                    {"name": "lifted", "per": ["partner"], "rate": "1/s", "by": {"plan": {"gold": "unlimited"}}},
+                    services={"MAIN": {"upstream": "main"}, "OTHER": {"upstream": "main", "paths": ["/other"]}})
+    seen = limits_of(explain(config, "GET /", KEY))
+    reasons = {name: one["reason"] for name, one in seen.items()}
+    assert reasons == {"all": "charged", "create": "other_endpoint", "costly": "charged", "watched": "charged",
+                       "window": "attribute_missing", "sliding": "charged", "log": "charged",
+                       "anonymous": "attribute_there", "required": "other_endpoint", "spread": "other_endpoint",
+                       "elsewhere": "other_service", "lifted": "unlimited"}
+    assert seen["all"]["numbers"] == "7/h, burst 7" and seen["all"]["numbers_from"] == "`by` plan: gold"
+    assert seen["costly"]["cost"] == 2 and seen["costly"]["cost_from"] == "header X-Cost"
+    assert seen["watched"]["shadow"] and not seen["watched"]["binds"]
+    assert "user" in seen["window"]["text"] and "POST /products" in seen["create"]["text"]
+    assert "partner" in seen["anonymous"]["text"] and "OTHER" in seen["elsewhere"]["text"]
+    refused = explain(config, "GET /tenants", KEY)
+    assert limits_of(refused)["required"]["reason"] == "attribute_missing_refused"
+    assert refused["answer"]["code"] == "attribute-missing" and refused["answer"]["status"] == 403
+
+
+def test_where_attributes_came_from(explain):
+    config = memory(per_partner(), {"name": "u", "per": ["user"], "rate": "1/s"},
+                    {"name": "h", "per": ["header:X-Tenant", "query:q", "cookie:c"], "rate": "1/s"},
+                    trusted_proxies=["127.0.0.1", "10.0.0.0/8"])
+    fields = {"X-Api-Key": SECRET, "X-User": "u1", "X-Partner": "ignored", "X-Tenant": "t", "Cookie": "c=3",
+              "X-Forwarded-For": "192.0.2.9"}
+    seen = explain(config, "GET /?q=2", fields)
+    found = {name: (one["value"], one["source"]) for name, one in attributes_of(seen).items() if name != "key"}
+    assert found == {"partner": ("acme", "key"), "plan": ("gold", "key"), "user": ("u1", "header"),
+                     "address": ("192.0.2.9", "proxy"), "header:X-Tenant": ("t", "header"), "query:q": ("2", "query"),
+                     "cookie:c": ("3", "cookie")}
+    assert any("X-Partner" in note for note in seen["notes"])
+    stranger = explain(config, "GET /", fields, "--from", "198.51.100.7")
+    known = attributes_of(stranger)
+    assert known["address"]["value"] == "198.51.100.7" and known["address"]["source"] == "connection"
+    assert known["user"]["value"] is None and "trusted prox" in known["user"]["text"]
+    assert any("X-User" in note for note in stranger["notes"]) and any("X-Forwarded-For" in n for n in stranger["notes"])
+    assert attributes_of(explain(config, "GET /", {}, "--from", "unix"))["address"]["value"] == "unix"
+
+
+def test_bypass_says_which_entry(explain):
+    config = memory(per_partner(), bypass=[{"header": {"X-Internal": "s3same"}, "from": "anyone"},
+                                           {"address": ["192.0.2.0/24"]}])
+    seen = explain(config, "GET /", {"X-Internal": "s3same", **KEY})
+    assert "X-Internal" in seen["bypass"] and "s3same" not in json.dumps(seen)
+    assert limits_of(seen)["all"]["reason"] == "bypassed" and seen["answer"]["action"] == "forward"
+    assert "entry 2" in explain(config, "GET /", {}, "--from", "192.0.2.77")["bypass"]
+
+
+@pytest.mark.parametrize("request_, fields, words, status, code", [
+    ("GET /", {"X-Api-Key": "wrong"}, (), 401, "unknown-key"),
+    ("GET /nowhere", {"Host": "nobody.example"}, (), 404, "no-route"),
+    ("POST /a%2fb", {}, (), 400, "ambiguous-path"),
+    ("GET /..%00", {}, (), 400, "bad-path"),
+    ("TRACE /", {}, (), 405, "method-not-allowed"),
+    ("POST /", {}, ("--body-size", "2000"), 413, "body-too-large"),
+    ("GET /", {"Host": "a b"}, (), 400, "bad-host"),
+    ("GET /", {"X-Partner": "a", "x-partner": "b"}, (), 400, "identity-twice"),
+])
+def test_answers_of_the_gateway_itself(explain, request_, fields, words, status, code):
+    services = {"MAIN": {"upstream": "main", "hosts": ["shop.example"], "max_body": "1KiB"}}
+    config = memory(per_partner("create", match=["POST /a/b"]), per_partner(), services=services)
+    seen = explain(config, request_, fields, *words)
+    assert (seen["answer"]["status"], seen["answer"]["code"]) == (status, code)
+    assert all(one["reason"] == "not_reached" for one in seen["limits"])
+    assert seen["request"]["host"] in ("shop.example", fields.get("Host"), "")
+    assert SECRET not in json.dumps(seen)
+
+
+def test_without_a_gateway_accounts_are_taken_to_be_full(explain, run):
+    nobody = {**memory(per_partner()), "admin": {"address": f"127.0.0.1:{free_port()}"}}
+    for config in (memory(per_partner()), nobody):
+        seen = explain(config, "GET /", KEY)
+        assert seen["counters"]["source"] == "none" and not seen["answer"]["certain"]
+        state = limits_of(seen)["all"]["state"]
+        assert not state["known"] and (state["used"], state["remaining"], state["admits"]) == (0, 5, True)
+        assert fields_of(seen)["X-RateLimit-Remaining"] == "4"
+    assert "no gateway answers" in run(nobody, "GET /", KEY).stdout
+
+
+@pytest.mark.parametrize("failure, action, code", [("open", "forward", None), ("local", "forward", None),
+                                                   ("closed", "problem", "limits-unavailable")])
+def test_while_redis_is_away_what_the_gateway_would_do_is_told(explain, failure, action, code):
+    store = {"redis": {"urls": [f"redis://127.0.0.1:{free_port()}"]}}
+    seen = explain({**memory(per_partner(on_store_failure=failure)), "store": store}, "GET /", KEY)
+    assert (seen["answer"]["action"], seen["answer"]["code"]) == (action, code)
+    assert seen["counters"]["source"] == "none" and "127.0.0.1" in seen["counters"]["text"]
+    assert not seen["answer"]["certain"]
+
+
+class Database:
+    def __init__(self, binary, folder):
+        self.binary, self.folder = binary, folder
+        self.section = {"sql": {"url": f"sqlite:{folder}/policies.db", "timeout": "1s"}, "budget": "500ms",
+                        "cache": {"snapshot": f"{folder}/policies.snapshot"}}
+        self.file = folder / "policies.yaml"
+
+    def __call__(self, *words):
+        at = 2 if words[0] in ("plans", "partners", "keys", "limits") else 1
+        done = subprocess.run([self.binary, "policies", *words[:at], str(self.file), *words[at:]], timeout=60,
+                              capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0, done
+        return done.stdout
+
+
+ROWS = [{"name": "rows", "per": ["partner", "service"], "rate": "policies"},
+        {"name": "create", "per": ["partner"], "rate": "policies", "match": ["POST /products"]}]
+
+
+@pytest.fixture
+def database(binary, tmp_path):
+    one = Database(binary, tmp_path)
+    one.file.write_text(json.dumps(configuration("http://127.0.0.1:9", listeners=[{"address": "127.0.0.1:1"}],
+                                                 callers=CALLERS, trusted_proxies=PROXIES, limits=ROWS,
+                                                 policies=one.section)))
+    one("migrate")
+    one("plans", "put", "gold")
+    one("partners", "put", "acme", "--plan", "gold")
+    one("partners", "put", "off", "--enabled", "false")
+    one("partners", "put", "none")
+    one("limits", "put", "--plan", "gold", "--limit", "rows", "--service", "MAIN", "--rate", "3/h")
+    one("limits", "put", "--partner", "acme", "--limit", "create", "--endpoint", "POST /products", "--rate", "1/h",
+        "--mode", "shadow")
+    return one
+
+
+@pytest.mark.parametrize("store", ["redis", "memory"])
+def test_rows_and_keys_of_the_policies(redis, launch, origin, explain, database, store):
+    key = json.loads(database("keys", "create", "--partner", "acme", "--id", "k1", "--json"))["key"]
+    shared = {"redis": {"urls": [redis.url], "prefix": "rows", "budget": "1s"}}
+    gateway = launch(origin, callers=CALLERS, trusted_proxies=PROXIES, limits=ROWS, policies=database.section,
+                     store=shared if store == "redis" else {"memory": {"max_accounts": 1000}})
+    for request in ("GET /", "POST /products", "POST /products", "GET /", "GET /"):
+        seen = explain(gateway, request, {"X-Api-Key": key})
+        assert key not in json.dumps(seen)
+        compare(seen, ask(gateway, request, {"X-Api-Key": key}), request)
+    found = attributes_of(seen)
+    assert (found["partner"]["value"], found["partner"]["text"]) == ("acme", "the key in X-Api-Key (policies)")
+    assert (found["plan"]["value"], found["plan"]["source"]) == ("gold", "policies")
+    assert found["key"]["value"] == "k1" and seen["policies"]["source"] == "database"
+    rows = limits_of(seen)["rows"]
+    assert rows["numbers_from"] == "the row of plan gold for MAIN" and rows["numbers"] == "3/h, burst 3"
+    created = limits_of(explain(gateway, "POST /products", {"X-Api-Key": key}))["create"]
+    assert created["shadow"] and created["numbers_from"] == "the row of partner acme for POST /products"
+    assert limits_of(explain(gateway, "GET /", {"X-Partner": "none"}))["rows"]["reason"] == "no_row"
+    assert limits_of(explain(gateway, "GET /"))["rows"]["reason"] == "no_partner"
+    assert explain(gateway, "GET /", {"X-Partner": "off"})["answer"]["code"] == "partner-disabled"
+    database("keys", "put", "k1", "--expires", "2020-01-01T00:00:00Z")
+    refused = explain(gateway, "GET /", {"X-Api-Key": key})["answer"]
+    assert refused["code"] == "unknown-key" and "k1 of acme, which has expired" in refused["text"]
+
+
+def test_without_the_database_the_snapshot_holds_and_stays_as_it_is(launch, origin, explain, database, tmp_path):
+    settings = {"callers": CALLERS, "trusted_proxies": PROXIES, "limits": ROWS, "policies": database.section}
+    gateway = launch(origin, **settings)
+    assert ask(gateway, "GET /", {"X-Partner": "acme"}).status == 200
+    gateway.stop()
+    snapshot = tmp_path / "policies.snapshot"
+    kept = snapshot.read_bytes()
+    explain({**settings, "admin": "off"}, "GET /", {"X-Partner": "none"})
+    assert snapshot.read_bytes() == kept
+    (tmp_path / "policies.db").rename(tmp_path / "elsewhere.db")
+    seen = explain({**settings, "admin": "off"}, "GET /", {"X-Partner": "acme"})
+    assert seen["policies"]["source"] == "snapshot" and limits_of(seen)["rows"]["numbers"] == "3/h, burst 3"
+    stranger = explain({**settings, "admin": "off"}, "GET /", {"X-Partner": "stranger"})
+    assert stranger["policies"]["source"] == "away" and limits_of(stranger)["rows"]["reason"] == "rows_unknown"
+    assert snapshot.read_bytes() == kept
+
+
+def test_tokens_with_keys_from_a_file(explain, tmp_path):
+    pytest.importorskip("jwt")
+    pytest.importorskip("cryptography")
+    from harness.issuer import AUDIENCE, ISSUER, Key, key_set
+
+    key = Key("one", "P-256")
+    file = tmp_path / "keys.json"
+    file.write_text(key_set(key))
+    jwt = {"issuer": ISSUER, "audience": AUDIENCE, "keys": str(file), "attributes": {"partner": "partner_id"}}
+    config = {"admin": "off", "callers": [{"jwt": jwt}],
+              "limits": [per_partner(), {"name": "org", "per": ["claim:org"], "rate": "1/s"}]}
+    token = key.token(partner_id="acme", org="o1")
+    seen = explain(config, "GET /", {"Authorization": f"Bearer {token}"})
+    found = attributes_of(seen)
+    assert found["partner"]["value"] == "acme" and found["partner"]["source"] == "token"
+    assert "claim partner_id" in found["partner"]["text"] and found["claim:org"]["value"] == "o1"
+    assert token not in json.dumps(seen)
+    wrong = explain(config, "GET /", {"Authorization": f"Bearer {token[:-8]}AAAAAAAA"})
+    assert wrong["answer"]["code"] == "token-signature" and "token in Authorization" in wrong["answer"]["text"]
+
+
+def test_the_text_has_all_of_it(run):
+    done = run(memory(*[one for one in LIMITS if one["name"] != "log"]), "POST /products?x=1", KEY)
+    assert done.returncode == DONE and not done.stderr, done
+    lines = done.stdout.splitlines()
+    assert lines[0] == "POST /products?x=1"
+    for part in ("route", "caller", "limits", "answer"):
+        assert part in lines
+    assert "  forwarded to upstream main" in lines
+    assert any("+ create: it counts the request" in line for line in lines)
+    assert any("- anonymous: it acts only on requests without partner" in line for line in lines)
+    assert SECRET not in done.stdout
+
+
+def test_wrong_use(run, tmp_path):
+    config = memory(per_partner())
+    assert run(config, "GET /a b").returncode == WRONG_USAGE
+    assert run(config, "GET /", None, "--from", "nobody").returncode == WRONG_USAGE
+    assert run(config, "GET /", None, "-H", "no colon").returncode == WRONG_USAGE
+    assert run(config, "GET /", None, "-H", "X: a\r\nY: b").returncode == WRONG_USAGE
+    assert run(config, "GET /", None, "--what").returncode == WRONG_USAGE
+    assert run({**config, "limits": [{"name": "x"}]}, "GET /").returncode == UNUSABLE
