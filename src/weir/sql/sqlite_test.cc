@@ -16,7 +16,7 @@
 namespace weir::sql {
 namespace {
 
-class SqliteTest : public ::testing::Test {
+class SqliteLocksTest : public ::testing::Test {
  protected:
   std::unique_ptr<Connection> connect() const {
     auto connection = open(database_->settings);
@@ -48,7 +48,7 @@ class SqliteTest : public ::testing::Test {
 
 // Closing any descriptor of a file ends all POSIX locks that the process has on it. Without them another process
 // would take itself for the only one, and remove the log that is still being read here.
-TEST_F(SqliteTest, AConnectionMoreOrLessLeavesTheLocksOfTheOthers) {
+TEST_F(SqliteLocksTest, AConnectionMoreOrLessLeavesTheLocksOfTheOthers) {
   const auto first = connect();
   ASSERT_TRUE(first->execute("CREATE TABLE things (id INTEGER PRIMARY KEY)").has_value());
   ASSERT_TRUE(is_locked()) << "whoever has the log open says so";
@@ -59,7 +59,7 @@ TEST_F(SqliteTest, AConnectionMoreOrLessLeavesTheLocksOfTheOthers) {
   EXPECT_TRUE(is_locked());
 }
 
-TEST_F(SqliteTest, AConnectionMoreOrLessLeavesATransactionItsLocks) {
+TEST_F(SqliteLocksTest, AConnectionMoreOrLessLeavesATransactionItsLocks) {
   const auto first = connect();
   ASSERT_TRUE(first->execute("CREATE TABLE things (id INTEGER PRIMARY KEY)").has_value());
   auto transaction = Transaction::begin(*first, Transaction::Kind::kWriting);
@@ -71,7 +71,7 @@ TEST_F(SqliteTest, AConnectionMoreOrLessLeavesATransactionItsLocks) {
   EXPECT_TRUE(transaction->commit().has_value());
 }
 
-TEST_F(SqliteTest, TheLocksEndWithTheLastConnection) {
+TEST_F(SqliteLocksTest, TheLocksEndWithTheLastConnection) {
   auto first = connect();
   ASSERT_TRUE(first->execute("CREATE TABLE things (id INTEGER PRIMARY KEY)").has_value());
   first.reset();
