@@ -132,9 +132,9 @@ bool Exchange::has_retry_left() const {
 }
 
 // The connection is of no use. Where it had been idle, the upstream has most likely ended it while the request was on
-// its way; a fresh one takes over. That says nothing of the upstream's health and cannot happen again, to this request
-// or with this connection, so the budget is not for it: it would turn an upstream that ends many connections at once
-// into errors. Where nothing was written either, nothing was attempted.
+// its way; a fresh one takes over. That says nothing of the upstream's health and cannot happen again, to this
+// request or with this connection, so the budget is not for it: it would turn an upstream that ends many connections
+// at once into errors. Where nothing was written either, nothing was attempted.
 Exchange::State Exchange::upstream_lost(ClientSide& client, const Problem& problem) {
   const bool was_reused = connection_ && connection_->reused();
   if (!was_reused && !answer_seen_) {
