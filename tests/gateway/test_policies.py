@@ -13,41 +13,10 @@ import pytest
 
 from harness import RedisServer, eventually, free_port
 from harness.mariadb import MariaDbServer
+from harness.policies import CALLERS, ROWS, CREATE, as_partner, figure, launch_with_policies, limit_of
 
-CALLERS = [{"api_key": {"header": "X-Api-Key"}},
-           {"header": {"name": "X-Partner", "attribute": "partner", "from": "anyone"}}]
-ROWS = {"name": "rows", "per": ["partner", "service"], "rate": "policies"}
-CREATE = {"name": "create", "per": ["partner", "service"], "rate": "policies", "match": ["POST /products"]}
 # A change is in force everywhere within this time.
 IN_FORCE = 2.0
-
-
-class Policies:
-    """The database of gateways, as operators change it."""
-
-    def __init__(self, binary, url, folder):
-        self.binary = binary
-        self.url = url
-        self.folder = folder
-        self.file = None
-
-    def section(self, **changes):
-        sql = {"url": self.url, "timeout": "1s"}
-        return {"sql": sql, "cache": {"ttl": "60s", "absent_ttl": "10s", "snapshot": "policies.snapshot"},
-                "budget": "500ms", **changes}
-
-    def __call__(self, *words):
-        at = 2 if words[0] in ("plans", "partners", "keys", "limits") else 1
-        done = subprocess.run([self.binary, "policies", *words[:at], str(self.file), *words[at:]], cwd=self.folder,
-                              capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
-        assert done.returncode == 0, (words, done.stdout, done.stderr)
-        return done.stdout
-
-    def limit(self, partner, rate, limit="rows", *more):
-        self("limits", "put", "--partner", partner, "--limit", limit, "--service", "MAIN", "--rate", rate, *more)
-
-    def key(self, partner, *more):
-        return json.loads(self("keys", "create", "--partner", partner, "--json", *more))["key"]
 
 
 @pytest.fixture(scope="module")
@@ -59,22 +28,7 @@ def mariadb():
 @pytest.fixture
 def launch_with(launch, origin, binary, tmp_path):
     """launch_with(url, count=1, **top-level keys): gateways with a database, and how to change it."""
-
-    def start(url, count=1, policies=None, **changes):
-        database = Policies(binary, url, tmp_path)
-        settings = {"callers": CALLERS, "limits": [ROWS, CREATE], "workers": 2,
-                    "policies": database.section(**(policies or {}))}
-        settings.update(changes)
-        migrated = tmp_path / "migrate.yaml"
-        migrated.write_text(json.dumps({"listeners": [{"address": "127.0.0.1:0"}], "admin": "off",
-                                        "upstreams": {"main": {"url": origin.url}},
-                                        "services": {"MAIN": {"upstream": "main"}}, **settings}))
-        database.file = migrated
-        database("migrate")
-        gateways = [launch(origin, **settings) for _ in range(count)]
-        return database, *gateways
-
-    return start
+    return lambda url, count=1, **changes: launch_with_policies(launch, origin, binary, tmp_path, url, count, **changes)
 
 
 @pytest.fixture(params=["sqlite", "mariadb"])
@@ -84,18 +38,6 @@ def url(request, tmp_path):
     server = request.getfixturevalue("mariadb")
     server.clear()
     return server.url
-
-
-def figure(gateway, name, **labels):
-    return gateway.metrics().total(name, **labels)
-
-
-def limit_of(response):
-    return response.fields.get("X-RateLimit-Limit")
-
-
-def as_partner(gateway, partner="acme", method="GET", target="/"):
-    return gateway.ask(method, target, {"X-Partner": partner})
 
 
 def test_a_limit_acts_only_on_partners_with_a_row(launch_with, url):

@@ -29,14 +29,13 @@ Found Cache::find(const partners::Subject& subject, Instant now) {
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
   const std::lock_guard lock(shard.mutex);
-  const auto found = shard.entries.find(print);
-  if (found == shard.entries.end() || found->second.known == nullptr) return {};
-  Entry& entry = found->second;
-  entry.asked_for = true;
-  if (now >= entry.expires) return {entry.known, Freshness::kExpired};
-  if (now < entry.due) return {entry.known, Freshness::kFresh};
-  entry.due = now + kDueAgain;
-  return {entry.known, Freshness::kDue};
+  Slot* const slot = shard.slots.find(print);
+  if (slot == nullptr || slot->known == nullptr) return {};
+  if (!slot->asked_for) slot->asked_for = true;
+  if (now >= slot->expires) return {slot->known, Freshness::kExpired};
+  if (now < slot->due) return {slot->known, Freshness::kFresh};
+  slot->due = now + kDueAgain;
+  return {slot->known, Freshness::kDue};
 }
 
 bool Cache::put(const partners::Subject& subject, partners::Record record, std::int64_t revision, Instant now,
@@ -44,12 +43,13 @@ bool Cache::put(const partners::Subject& subject, partners::Record record, std::
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
   const std::lock_guard lock(shard.mutex);
-  Entry& entry = entry_of(shard, print, subject);
+  const Place place = place_of(shard, print, subject);
+  const auto& [slot, entry] = place;
   if (revision < std::max(entry.least_revision, entry.revision)) return false;
   if (age > lifetimes_.of(record) / 2) return false;
-  if (entry.known == nullptr || entry.known->record != record) set(shard, entry, std::move(record));
+  if (slot.known == nullptr || slot.known->record != record) set(shard, place, std::move(record));
   entry.revision = revision;
-  believe(entry, print, now - age);
+  believe(slot, now - age);
   make_room(shard);
   return true;
 }
@@ -58,11 +58,11 @@ void Cache::restore(const partners::Subject& subject, partners::Record record, s
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
   const std::lock_guard lock(shard.mutex);
-  Entry& entry = entry_of(shard, print, subject);
-  if (entry.known != nullptr) return;
-  set(shard, entry, std::move(record));
-  entry.revision = revision;
-  entry.expires = entry.due = Instant::min();
+  const Place place = place_of(shard, print, subject);
+  if (place.slot.known != nullptr) return;
+  set(shard, place, std::move(record));
+  place.entry.revision = revision;
+  place.slot.expires = place.slot.due = Instant::min();
   make_room(shard);
 }
 
@@ -70,18 +70,18 @@ void Cache::replace(const partners::Subject& subject, const KnownPtr& before, Kn
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
   const std::lock_guard lock(shard.mutex);
-  const auto found = shard.entries.find(print);
-  if (found != shard.entries.end() && found->second.known == before) found->second.known = std::move(after);
+  Slot* const slot = shard.slots.find(print);
+  if (slot != nullptr && slot->known == before) slot->known = std::move(after);
 }
 
 bool Cache::expire(const partners::Subject& subject, std::int64_t revision) {
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
   const std::lock_guard lock(shard.mutex);
-  Entry& entry = entry_of(shard, print, subject);
+  const auto [slot, entry] = place_of(shard, print, subject);
   entry.least_revision = std::max(entry.least_revision, revision);
-  const bool known = entry.known != nullptr;
-  if (known && entry.revision < revision) entry.expires = entry.due = Instant::min();
+  const bool known = slot.known != nullptr;
+  if (known && entry.revision < revision) slot.expires = slot.due = Instant::min();
   make_room(shard);
   return known;
 }
@@ -89,11 +89,12 @@ bool Cache::expire(const partners::Subject& subject, std::int64_t revision) {
 void Cache::rewind(std::int64_t newest) {
   for (Shard& shard : shards_) {
     const std::lock_guard lock(shard.mutex);
-    for (auto& [print, entry] : shard.entries) {
-      if (std::max(entry.revision, entry.least_revision) <= newest) continue;
+    shard.slots.each([&](Slot& slot) {
+      Entry& entry = shard.entries[slot.entry];
+      if (std::max(entry.revision, entry.least_revision) <= newest) return;
       entry.revision = entry.least_revision = 0;
-      entry.expires = entry.due = Instant::min();
-    }
+      slot.expires = slot.due = Instant::min();
+    });
   }
   forgotten_.store(0, std::memory_order_relaxed);
 }
@@ -110,11 +111,11 @@ void Cache::each(const Visit& visit) const {
     copies.clear();
     {
       const std::lock_guard lock(shard.mutex);
-      for (const auto& [print, entry] : shard.entries) {
-        if (entry.known != nullptr && !entry.known->absent()) {
-          copies.push_back({entry.subject, entry.known, entry.revision});
-        }
-      }
+      shard.slots.each([&](const Slot& slot) {
+        const Entry& entry = shard.entries[slot.entry];
+        const bool there = slot.known != nullptr && !slot.known->absent();
+        if (there) copies.push_back({entry.subject, slot.known, entry.revision});
+      });
     }
     for (const Copy& copy : copies) visit(copy.subject, copy.known->record, copy.revision);
   }
@@ -126,32 +127,31 @@ Fingerprint Cache::print_of(const partners::Subject& subject) const {
   return print;
 }
 
-Cache::Entry& Cache::entry_of(Shard& shard, const Fingerprint& print, const partners::Subject& subject) {
-  const auto [place, is_new] = shard.entries.try_emplace(print);
-  Entry& entry = place->second;
-  if (!is_new) return entry;
-  entry.subject = subject;
-  shard.ring.push_back(print);
+Cache::Place Cache::place_of(Shard& shard, const Fingerprint& print, const partners::Subject& subject) {
+  if (Slot* const slot = shard.slots.find(print)) return {*slot, shard.entries[slot->entry]};
+  Slot& slot = shard.slots.add(print, static_cast<std::uint32_t>(shard.entries.size()));
+  Entry& entry = shard.entries.emplace_back(Entry{.print = print, .subject = subject});
   shard.weight += entry.weight;
   size_.fetch_add(1, std::memory_order_relaxed);
-  return entry;
+  return {slot, entry};
 }
 
-void Cache::set(Shard& shard, Entry& entry, partners::Record record) {
+void Cache::set(Shard& shard, const Place& place, partners::Record record) {
+  const auto& [slot, entry] = place;
   shard.weight -= entry.weight;
   entry.weight = weight_of(record);
   shard.weight += entry.weight;
-  entry.known = std::make_shared<const Known>(Known{.record = std::move(record), .compiled_for = 0, .rows = {}});
-  entry.asked_for = !entry.known->absent();  // guesses push each other out first
+  slot.known = std::make_shared<const Known>(Known{.record = std::move(record), .compiled_for = 0, .rows = {}});
+  slot.asked_for = !slot.known->absent();  // guesses push each other out first
   changes_.fetch_add(1, std::memory_order_relaxed);
 }
 
 // It is looked up again at some time in the last fifth of its life.
-void Cache::believe(Entry& entry, const Fingerprint& print, Instant since) const {
-  const nanoseconds life = lifetimes_.of(entry.known->record);
-  const std::int64_t jitter = jitter_of(print);
-  entry.due = since + life * 4 / 5 + life / 5 * jitter / 1024 / 2;
-  entry.expires = since + life * 9 / 10 + life / 10 * jitter / 1024;
+void Cache::believe(Slot& slot, Instant since) const {
+  const nanoseconds life = lifetimes_.of(slot.known->record);
+  const std::int64_t jitter = jitter_of(slot.print);
+  slot.due = since + life * 4 / 5 + life / 5 * jitter / 1024 / 2;
+  slot.expires = since + life * 9 / 10 + life / 10 * jitter / 1024;
 }
 
 void Cache::forget(std::int64_t change) {
@@ -161,21 +161,30 @@ void Cache::forget(std::int64_t change) {
 }
 
 void Cache::make_room(Shard& shard) {
-  while (shard.weight > most_ && shard.ring.size() > 1) {
-    if (shard.hand >= shard.ring.size()) shard.hand = 0;
-    const auto place = shard.entries.find(shard.ring[shard.hand]);
-    if (std::exchange(place->second.asked_for, false)) {
+  while (shard.weight > most_ && shard.entries.size() > 1) {
+    if (shard.hand >= shard.entries.size()) shard.hand = 0;
+    Slot* const slot = shard.slots.find(shard.entries[shard.hand].print);
+    if (std::exchange(slot->asked_for, false)) {
       ++shard.hand;
-      continue;
+    } else {
+      erase(shard, shard.hand);
     }
-    shard.weight -= place->second.weight;
-    forget(place->second.least_revision);
-    shard.entries.erase(place);
-    shard.ring[shard.hand] = shard.ring.back();
-    shard.ring.pop_back();
-    size_.fetch_sub(1, std::memory_order_relaxed);
-    evictions_.fetch_add(1, std::memory_order_relaxed);
   }
+}
+
+// The last entry takes its place.
+void Cache::erase(Shard& shard, std::size_t entry) {
+  Entry& gone = shard.entries[entry];
+  shard.weight -= gone.weight;
+  forget(gone.least_revision);
+  shard.slots.erase(gone.print);
+  if (entry + 1 < shard.entries.size()) {
+    gone = std::move(shard.entries.back());
+    shard.slots.find(gone.print)->entry = static_cast<std::uint32_t>(entry);
+  }
+  shard.entries.pop_back();
+  size_.fetch_sub(1, std::memory_order_relaxed);
+  evictions_.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace weir::lookup

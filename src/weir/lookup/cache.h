@@ -12,11 +12,11 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "weir/base/fingerprint.h"
 #include "weir/lookup/known.h"
+#include "weir/lookup/slot_table.h"
 
 namespace weir::lookup {
 
@@ -56,33 +56,34 @@ class Cache {
  private:
   static constexpr std::size_t kShards = 256;
 
+  // What requests do not look at.
   struct Entry {
+    Fingerprint print;
     partners::Subject subject;
-    KnownPtr known;
-    Instant due{};
-    Instant expires{};
     std::int64_t revision = 0;
     std::int64_t least_revision = 0;
     std::uint32_t weight = 1;
-    bool asked_for = true;
-  };
-  struct LowWord {
-    std::size_t operator()(const Fingerprint& print) const { return print.low; }
   };
   struct alignas(64) Shard {
     std::mutex mutex;
-    std::unordered_map<Fingerprint, Entry, LowWord> entries;
-    std::vector<Fingerprint> ring;  // of the entries, where the hand goes round
+    SlotTable slots;
+    std::vector<Entry> entries;  // one for each slot; the hand goes round
     std::size_t hand = 0;
     std::size_t weight = 0;
+  };
+  // One that is there. Invalid when another one is added or erased.
+  struct Place {
+    Slot& slot;
+    Entry& entry;
   };
 
   Fingerprint print_of(const partners::Subject& subject) const;
   Shard& shard_of(const Fingerprint& print) const { return shards_[print.high % kShards]; }
-  Entry& entry_of(Shard& shard, const Fingerprint& print, const partners::Subject& subject);
-  void set(Shard& shard, Entry& entry, partners::Record record);
-  void believe(Entry& entry, const Fingerprint& print, Instant since) const;
+  Place place_of(Shard& shard, const Fingerprint& print, const partners::Subject& subject);
+  void set(Shard& shard, const Place& place, partners::Record record);
+  void believe(Slot& slot, Instant since) const;
   void make_room(Shard& shard);
+  void erase(Shard& shard, std::size_t entry);
   void forget(std::int64_t change);
 
   const std::size_t most_;  // of a shard

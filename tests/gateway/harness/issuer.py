@@ -75,6 +75,20 @@ def key_set(*keys):
     return json.dumps({"keys": [key.jwk() for key in keys]})
 
 
+def caller(keys, **more):
+    """A caller of the configuration: of ISSUER, with keys from a file or a URL."""
+    token = {"issuer": ISSUER, "audience": AUDIENCE, "keys": str(keys)}
+    return {"jwt": {**token, "attributes": {"partner": "partner_id", "plan": "plan"}, **more}}
+
+
+def bearer(token):
+    return {"Authorization": f"Bearer {token}"}
+
+
+def code(response):
+    return json.loads(response.body)["code"]
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         server = self.server.owner

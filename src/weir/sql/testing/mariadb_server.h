@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "weir/base/testing/process.h"
@@ -51,8 +52,9 @@ class MariaDbServer {
   // Are mariadbd and mariadb-install-db in the PATH?
   static bool available();
 
-  // Returns once the server answers and has the user and the database.
-  MariaDbServer();
+  // Returns once the server answers and has the user and the database. `more`: its arguments that differ from those
+  // of a small server for tests.
+  explicit MariaDbServer(std::vector<std::string> more = {});
   ~MariaDbServer();
   MariaDbServer(const MariaDbServer&) = delete;
   MariaDbServer& operator=(const MariaDbServer&) = delete;
@@ -60,6 +62,7 @@ class MariaDbServer {
   // Of the user above, who may do everything.
   Settings settings() const;
   std::uint16_t port() const { return port_; }
+  pid_t pid() const { return process_.pid(); }
 
   // Ends the process at once; restart() continues with its data, on the same port.
   void kill() { process_.kill(); }
@@ -76,6 +79,7 @@ class MariaDbServer {
   bool came_up();
   std::vector<std::string> arguments() const;
 
+  const std::vector<std::string> more_;
   std::filesystem::path folder_;
   std::uint16_t port_ = 0;
   weir::testing::Process process_;
@@ -83,7 +87,7 @@ class MariaDbServer {
 
 inline bool MariaDbServer::available() { return in_path("mariadbd") && in_path("mariadb-install-db"); }
 
-inline MariaDbServer::MariaDbServer() {
+inline MariaDbServer::MariaDbServer(std::vector<std::string> more) : more_(std::move(more)) {
   std::string folder = std::filesystem::temp_directory_path() / "weir-mariadb-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("cannot create " + folder);
   folder_ = folder;
@@ -171,6 +175,7 @@ inline std::vector<std::string> MariaDbServer::arguments() const {
                                "--skip-log-bin",
                                "--skip-name-resolve"};
   add_user(all);
+  all.insert(all.end(), more_.begin(), more_.end());
   return all;
 }
 
