@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "weir/base/ip.h"
+#include "weir/base/sha256.h"
 #include "weir/jose/algorithm.h"
 
 namespace weir::jose {
@@ -113,7 +114,7 @@ struct JwtCaller {
 using Caller = std::variant<ApiKeyCaller, HeaderCaller, JwtCaller>;
 
 struct ApiKey {
-  std::variant<std::string, std::array<std::uint8_t, 32>> key;  // clear text, or SHA-256 of it
+  std::variant<std::string, Sha256> key;  // clear text, or SHA-256 of it
   std::string partner;
   std::optional<std::string> plan;
 };

@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/identity/api_keys.h"
 
-#include <openssl/sha.h>
-
-#include <array>
+#include "weir/base/sha256.h"
 
 namespace weir::identity {
 namespace {
 
-using Digest = std::array<std::uint8_t, SHA256_DIGEST_LENGTH>;
-
-std::string_view bytes_of(const Digest& digest) {
+std::string_view bytes_of(const Sha256& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
-Digest sha256(std::string_view text) {
-  Digest digest;
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  return digest;
-}
-
 // Hashed once more under a label, so that what logs and counters show is no part of the configured digest.
-std::string public_fingerprint(const Digest& digest) {
+std::string public_fingerprint(const Sha256& digest) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   constexpr std::size_t kBytes = 8;
-  const Digest labelled = sha256("weir api key " + std::string(bytes_of(digest)));
+  const Sha256 labelled = sha256("weir api key " + std::string(bytes_of(digest)));
   std::string text;
   for (std::size_t at = 0; at < kBytes; ++at) text += {kDigits[labelled[at] >> 4], kDigits[labelled[at] & 15]};
   return text;
@@ -35,7 +25,7 @@ std::string public_fingerprint(const Digest& digest) {
 ApiKeys::ApiKeys(const std::vector<config::ApiKey>& keys) {
   for (const config::ApiKey& key : keys) {
     const auto* clear = std::get_if<std::string>(&key.key);
-    const Digest digest = clear ? sha256(*clear) : std::get<Digest>(key.key);
+    const Sha256 digest = clear ? sha256(*clear) : std::get<Sha256>(key.key);
     const Fingerprint print = fingerprint(key_, clear ? std::string_view(*clear) : bytes_of(digest));
     (clear ? by_key_ : by_digest_).try_emplace(print, owners_.size());
     owners_.push_back({key.partner, key.plan.value_or(""), public_fingerprint(digest)});

@@ -2,8 +2,8 @@
 #include "weir/identity/identifier.h"
 
 #include <gtest/gtest.h>
-#include <openssl/sha.h>
 
+#include "weir/base/sha256.h"
 #include "weir/identity/testing/parsed_request.h"
 
 namespace weir::identity {
@@ -15,12 +15,6 @@ using testing::ParsedRequest;
 
 constexpr std::string_view kProxy = "10.0.0.1";
 constexpr std::string_view kStranger = "198.51.100.4";
-
-std::array<std::uint8_t, 32> sha256(std::string_view text) {
-  std::array<std::uint8_t, 32> digest;
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  return digest;
-}
 
 config::Config example() {
   config::Config config;

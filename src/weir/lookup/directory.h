@@ -28,10 +28,10 @@ class Directory {
  public:
   struct Settings {
     Lifetimes lifetimes;
-    std::size_t most = 100'000;                  // weight of what is known here; see Cache
-    std::size_t readers = 2;                     // connections for look-ups
-    nanoseconds poll = std::chrono::seconds(1);  // how long a change goes unnoticed
-    std::string snapshot;                        // path; empty: none
+    std::size_t most = 100'000;                             // weight of what is known here; see Cache
+    std::size_t readers = 2;                                // connections for look-ups
+    nanoseconds poll = std::chrono::seconds(1);             // how long a change goes unnoticed
+    std::string snapshot;                                   // path; empty: none
     nanoseconds snapshot_every = std::chrono::seconds(30);  // 0: it is only read
   };
   // A connection to the database of its own, for one thread.

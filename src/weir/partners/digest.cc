@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/partners/digest.h"
 
-#include <openssl/evp.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <span>
+
+#include "weir/base/sha256.h"
 
 namespace weir::partners {
 namespace {
@@ -48,14 +49,7 @@ std::size_t hex_digit(char c) { return std::min<std::size_t>(kHexDigits.find(c),
 
 }  // namespace
 
-KeyDigest digest_of(std::string_view clear_key) {
-  // SHA256() would look for the algorithm each time, under a lock of the whole process, which costs more than it
-  // does.
-  static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-  KeyDigest digest;
-  if (EVP_Digest(clear_key.data(), clear_key.size(), digest.data(), nullptr, algorithm, nullptr) != 1) std::abort();
-  return digest;
-}
+KeyDigest digest_of(std::string_view clear_key) { return sha256(clear_key); }
 
 std::string hex(const KeyDigest& digest) { return hex_of(digest); }
 

@@ -5,7 +5,6 @@
 // services at most 128 printable ASCII characters. Thread safety: plain values.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,12 +12,13 @@
 #include <vector>
 
 #include "weir/base/clock.h"
+#include "weir/base/sha256.h"
 #include "weir/config/config.h"
 
 namespace weir::partners {
 
 // SHA-256 of an API key. The key itself is kept nowhere.
-using KeyDigest = std::array<std::uint8_t, 32>;
+using KeyDigest = Sha256;
 
 // Of the last change of a row.
 struct Stamp {

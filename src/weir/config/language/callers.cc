@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <openssl/sha.h>
-
+#include "weir/base/sha256.h"
 #include "weir/config/http_types.h"
 #include "weir/config/language.h"
 #include "weir/config/network_types.h"
@@ -9,8 +8,7 @@
 namespace weir::config {
 namespace {
 
-using Digest = std::array<std::uint8_t, 32>;
-using Secret = std::variant<std::string, Digest>;
+using Secret = std::variant<std::string, Sha256>;
 
 constexpr std::size_t kLongestKey = 256;       // bytes of a header field that names a caller
 constexpr std::size_t kLongestIdentity = 256;  // bytes of a partner or a plan
@@ -59,8 +57,8 @@ int hex_digit(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-Parsed<Digest> parse_sha256(std::string_view text) {
-  Digest digest{};
+Parsed<Sha256> parse_sha256(std::string_view text) {
+  Sha256 digest{};
   bool valid = text.size() == 2 * digest.size();
   for (std::size_t i = 0; valid && i < digest.size(); ++i) {
     const int high = hex_digit(text[2 * i]);
@@ -72,9 +70,9 @@ Parsed<Digest> parse_sha256(std::string_view text) {
   return digest;
 }
 
-Type<Digest> sha256() {
+Type<Sha256> sha256() {
   Json schema{{"type", Json::array({"string", "number"})}, {"pattern", "^[0-9A-Fa-f]{64}$"}};
-  return scalar<Digest>("a SHA-256 in hexadecimal digits", std::move(schema), parse_sha256);
+  return scalar<Sha256>("a SHA-256 in hexadecimal digits", std::move(schema), parse_sha256);
 }
 
 // The value of a header field: visible ASCII.
@@ -86,12 +84,9 @@ Parsed<std::string> parse_clear_key(std::string_view text) {
   return std::string(text);
 }
 
-Digest digest_of(const Secret& secret) {
-  if (const auto* digest = std::get_if<Digest>(&secret)) return *digest;
-  const std::string& clear = std::get<std::string>(secret);
-  Digest digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(clear.data()), clear.size(), digest.data());
-  return digest;
+Sha256 digest_of(const Secret& secret) {
+  if (const auto* digest = std::get_if<Sha256>(&secret)) return *digest;
+  return weir::sha256(std::get<std::string>(secret));
 }
 
 // The message does not repeat the key.
@@ -100,7 +95,7 @@ void check_key(Reader& reader, const Fields& fields, ApiKey& key) {
   if (!fields.good("plan")) reader.scope.plans_complete = false;
   const std::string_view name = fields.has("key") ? "key" : "key_sha256";
   if (!fields.has(name) || !fields.good(name)) return;
-  const Digest digest = digest_of(key.key);
+  const Sha256 digest = digest_of(key.key);
   const Place place = fields.place(name);
   const auto first = reader.scope.api_keys.seen(std::string(digest.begin(), digest.end()), place);
   if (first) reader.report.error(place, fmt::format("the same key as in line {}", *first));
