@@ -4,17 +4,23 @@
 #include <array>
 #include <utility>
 
+#include "weir/store/redis/foresight.h"
+
 namespace weir::accounts {
 namespace {
 
 // Only what is used can be told from what never was.
-store::SlotFinding finding_of(const store::MemoryStore::Look& look, bool has_rows, limit::Cost cost) {
+store::SlotFinding finding_of(const store::MemoryStore::Look& look, bool has_rows, const limit::Call& call,
+                              limit::Cost cost) {
   store::SlotFinding finding;
   finding.found = look.used;
   finding.variant = look.variant;
   finding.outcome = look.outcome;
   finding.row_known = has_rows && look.used;
-  if (cost > 0) finding.asked = look.asked;
+  if (cost > 0 && look.limit != nullptr) {
+    const bool is_list = look.limit->keeps_entries();
+    finding.asked = is_list ? store::foresee(*look.limit, look.outcome, call, cost) : look.asked;
+  }
   return finding;
 }
 
@@ -54,7 +60,7 @@ store::AccountFindings MemoryAccounts::look(const Opened& opened, limit::Cost co
     for (std::size_t slot = 0; slot < slots.size(); ++slot) {
       const auto number = static_cast<std::uint16_t>(slot);
       const auto look = store_.look(opened.kind(kind), opened.subject, number, opened.call, cost);
-      found.push_back(finding_of(look, slots[slot].rows != nullptr, cost));
+      found.push_back(finding_of(look, slots[slot].rows != nullptr, opened.call, cost));
       findings.exists |= look.used;
     }
   }

@@ -54,14 +54,12 @@ const json* find_counter(const json& report, const CounterQuestion& question) {
   return nullptr;
 }
 
-// In place of what was computed from the peek, what the gateway says itself. What remains of a list it tells as it is
-// before the request.
-void take_asked(const json& counter, limit::Cost cost, bool is_list, limit::Outcome& asked) {
+// In place of what was computed from the peek, what the gateway says itself.
+void take_asked(const json& counter, limit::Cost cost, limit::Outcome& asked) {
   const auto found = counter.find("asked");
   if (found == counter.end() || !found->is_object() || number(*found, "cost") != cost) return;
   asked.admitted = found->value("admitted", json()) == json(true);
   asked.retry_after = ticks(*found, "retry_after_ms");
-  if (is_list) return;
   asked.remaining = number(*found, "remaining").value_or(asked.remaining);
   asked.reset_after = ticks(*found, "full_after_ms").value_or(asked.reset_after);
   if (found->contains("next_after_ms")) asked.next_after = ticks(*found, "next_after_ms");
@@ -87,7 +85,7 @@ std::optional<Foreseen> read_counter(const json& report, const CounterQuestion& 
                    .next_after = {}};
   const limit::Call call{.now = 0, .wall = question.wall, .phase = question.phase};
   foreseen.asked = store::foresee(question.limit, foreseen.seen, call, cost);
-  if (same_numbers) take_asked(*counter, cost, question.limit.keeps_entries(), foreseen.asked);
+  if (same_numbers) take_asked(*counter, cost, foreseen.asked);
   return foreseen;
 }
 

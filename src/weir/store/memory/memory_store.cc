@@ -405,12 +405,7 @@ MemoryStore::Look MemoryStore::look(const Kind& kind, const Fingerprint& subject
   const std::span<Word> words(state, compiled.words);
   Look look{.limit = &limit, .outcome = limit.peek(words, call), .variant = compiled.writer(state)};
   look.used = record != nullptr && !limit.is_initial(words, call);
-  if (!compiled.keeps_entries) {
-    look.asked = limit.step(words, call, cost);  // of a copy
-  } else {
-    look.asked = look.outcome;
-    look.asked.admitted = cost <= look.outcome.remaining;
-  }
+  if (!compiled.keeps_entries) look.asked = limit.step(words, call, cost);  // of a copy
   return look;
 }
 

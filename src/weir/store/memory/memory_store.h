@@ -97,8 +97,7 @@ class MemoryStore {
     limit::Outcome outcome{};
     std::uint32_t variant = 0;  // that the limit is
     bool used = false;          // something is counted
-    limit::Outcome asked{};     // what a request of `cost` would be told; of limits that keep entries not how long
-                                // it has to wait
+    limit::Outcome asked{};     // what a request of `cost` would be told; not of limits that keep entries
   };
   Look look(const Kind& kind, const Fingerprint& subject, std::uint16_t slot, const limit::Call& call,
             limit::Cost cost = 0);
