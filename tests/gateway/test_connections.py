@@ -181,30 +181,6 @@ def test_a_post_on_a_used_connection_is_never_sent_twice(launch, origin):
     assert len(origin.begun) == 1
 
 
-def test_idle_connections_that_all_end_under_requests_cost_nobody_an_answer(launch, origin):
-    """An upstream that restarts, say. However many retries that makes at once, they are no sign of trouble."""
-    count = 16
-    together = threading.Barrier(count)
-
-    def answer(exchange):
-        exchange.read_body()
-        together.wait(5)
-        if exchange.request.index == 0:
-            reply()(exchange)  # and the connection stays, until the next request is on it
-        else:
-            exchange.close()
-
-    origin.answer = answer
-    gateway = launch(origin, workers=1)
-    clients = [gateway.connect() for _ in range(count)]
-    for _ in range(2):
-        for client in clients:
-            client.send(request_bytes())
-        assert [client.response().status for client in clients] == [200] * count
-    assert len(origin.begun) == 3 * count
-    assert gateway.metrics().value("weir_upstream_events_total", upstream="main", event="retry") == count
-
-
 def test_there_is_at_most_one_retry(launch, origin):
     origin.answer = lambda exchange: exchange.reset()
     assert launch(origin).ask().status == 502

@@ -131,27 +131,24 @@ bool Exchange::has_retry_left() const {
   return plan_.upstream->retrying < std::max(kLeastRetries, running / kRetryShare);
 }
 
-// The connection is of no use. Where it had been idle, the upstream has most likely ended it while the request was on
-// its way; a fresh one takes over. That says nothing of the upstream's health and cannot happen again, to this
-// request or with this connection, so the budget is not for it: it would turn an upstream that ends many connections
-// at once into errors. Where nothing was written either, nothing was attempted.
+// The connection is of no use. Where it had been idle and nothing was written, nothing was attempted: a fresh one
+// takes over at no expense.
 Exchange::State Exchange::upstream_lost(ClientSide& client, const Problem& problem) {
   const bool was_reused = connection_ && connection_->reused();
+  const bool at_no_expense = was_reused && !written_;
   if (!was_reused && !answer_seen_) {
     host_->failed(loop_.now());
     failed_host_ = host_;
   }
   drop_connection();
-  if (!may_retry() || (!was_reused && !has_retry_left())) return fail(problem);
+  if (!may_retry() || (!at_no_expense && !has_retry_left())) return fail(problem);
   fresh_only_ = true;
-  if (was_reused && !written_) {
+  if (at_no_expense) {
     --attempts_;
   } else {
-    plan_.upstream->counters->retries.add();
-  }
-  if (!was_reused) {
     retrying_ = true;
     ++plan_.upstream->retrying;
+    plan_.upstream->counters->retries.add();
   }
   upload_stopped_ = false;
   return choose_upstream(client);
