@@ -3,13 +3,14 @@
 
 import json
 import re
+import signal
 import sqlite3
 import subprocess
 import time
 
 import pytest
 
-from harness import RedisServer, eventually
+from harness import RawClient, RedisServer, eventually
 from harness.api import Api, jsonschema, quoted
 from harness.mariadb import MariaDbServer
 
@@ -161,7 +162,10 @@ def test_names_may_have_any_characters(start, sqlite_url):
         target = f"/v1/partners/{quoted(name)}"
         assert put(api, target).status == 201
         assert api("GET", target).json["name"] == name
-    assert api("GET", "/v1/partners/%zz", checked=False).status == 404
+    for wrong in ("%zz", "%2", "a%00"):
+        assert api("GET", f"/v1/partners/{wrong}").json["code"] == "bad-path"
+    assert len(api("GET", "/v1/partners?prefix=a%2Cb%7B").json["items"]) == 1
+    assert len(api("GET", "/v1/partners?prefix=%C3%A4+").json["items"]) == 1, "as forms write a space"
 
 
 def test_nobody_overwrites_what_somebody_else_has_changed(start, url):
@@ -177,6 +181,37 @@ def test_nobody_overwrites_what_somebody_else_has_changed(start, url):
     assert api("DELETE", "/v1/partners/acme", if_match=now.tag).status == 200
     assert api("DELETE", "/v1/partners/acme", if_match="3").status == 400
     assert api("PUT", "/v1/partners/acme", {}, if_none_match='"3"').status == 400
+
+
+def test_a_condition_that_would_be_ignored_is_refused(start, sqlite_url):
+    _, api = start(sqlite_url)
+    put(api, "/v1/partners/acme")
+    for method, target, body in (("POST", "/v1/keys", {"partner": "acme"}), ("POST", "/v1/import", {}),
+                                 ("DELETE", "/v1/accounts/acme", None)):
+        refused = api(method, target, body, if_match='"99"')
+        assert refused.status == 400 and refused.json["code"] == "bad-condition", target
+    assert api("PUT", "/v1/partners/acme", {}, if_match='"1"', if_none_match="*").status == 400
+    assert api("GET", "/v1/partners/acme", if_none_match='"1"').status == 200
+    assert api("GET", "/v1/keys").json["items"] == []
+
+
+def test_the_tag_is_that_of_the_row_as_it_is(start, sqlite_url):
+    _, api = start(sqlite_url)
+    first = put(api, "/v1/plans/gold", {"note": "a"})
+    tried = api("PUT", "/v1/plans/gold?dry_run=true", {"note": "b"})
+    assert tried.json["changes"] and tried.tag is None, "there is no such revision yet"
+    same = put(api, "/v1/plans/gold", {"note": "a"})
+    assert same.json["unchanged"] == 1 and same.tag == first.tag == api("GET", "/v1/plans/gold").tag
+
+
+def test_rows_that_were_written_by_hand_can_be_changed(start, sqlite_url, tmp_path):
+    _, api = start(sqlite_url)
+    put(api, "/v1/plans/gold")
+    with sqlite3.connect(tmp_path / "policies.db") as database:
+        database.execute("INSERT INTO plans (name) VALUES ('hand')")
+    assert api("GET", "/v1/plans/hand").tag is None
+    changed = api("PATCH", "/v1/plans/hand", {"note": "z"})
+    assert changed.status == 200 and changed.tag == api("GET", "/v1/plans/hand").tag
 
 
 def test_a_dry_run_checks_all_and_changes_nothing(start, url):
@@ -262,8 +297,11 @@ def test_rows_that_were_spoiled_by_hand_are_told_and_left_out(start, sqlite_url,
     assert [row["rate"] for row in page["items"]] == ["6/s"] and "rate" in page["faults"][0]["field"]
     assert "rate" in [fault["field"] for fault in api("GET", "/v1/check").json["faults"]]
     assert api("GET", "/v1/limits/rows?partner=acme&service=MAIN").status == 422
+    refused = api("GET", "/v1/export")
+    assert refused.status == 422 and "rate" in refused.json["faults"][0]["field"]
+    assert "6/s" in api("GET", "/v1/export?incomplete=true").text
     put(api, "/v1/limits/rows?partner=acme&service=MAIN", {"rate": "7/s"})
-    assert api("GET", "/v1/check").json["faults"] == []
+    assert api("GET", "/v1/check").json["faults"] == [] and api("GET", "/v1/export").status == 200
 
 
 # All rows at once
@@ -390,7 +428,7 @@ def test_every_change_is_audited(start, url):
     assert [one["action"] for one in after] == ["changed"]
     for wrong in ("after=-1", "after=x", "most=0", "kind=thing"):
         assert api("GET", f"/v1/changes?{wrong}").status == 400
-    assert api("PUT", "/v1/partners/x", {}, X_Changed_By="x" * 300).status == 422
+    assert api("PUT", "/v1/partners/x", {}, X_Changed_By="x" * 300).status == 400
 
 
 def test_a_database_that_is_away_is_said_and_the_rest_answers(start, mariadb):
@@ -460,7 +498,7 @@ def test_what_is_given_back_can_be_used_again(start, sqlite_url, store):
     given = api("POST", "/v1/accounts/acme/give-back", {"limit": "fixed", "amount": 2}, X_Changed_By="ann")
     assert given.status == 200 and given.json["remaining"] == 2, given
     assert [as_partner(gateway).status for _ in range(3)] == [200, 200, 429]
-    assert "account acme given back 2 by limit fixed by ann" in gateway.errors()
+    assert 'account "acme" given back 2 by limit "fixed" by "ann"' in gateway.errors()
     much = api("POST", "/v1/accounts/acme/give-back", {"limit": "fixed", "amount": 1000})
     assert much.json["remaining"] == 5, "never more than there can be"
     for wrong in ({"limit": "none", "amount": 1}, {"limit": "fixed"}, {"limit": "fixed", "amount": 0},
@@ -477,6 +515,53 @@ def test_what_a_row_counts_is_given_back_as_well(start, sqlite_url, store):
     given = api("POST", "/v1/accounts/acme,MAIN/give-back", {"limit": "rows", "amount": 1})
     assert given.status == 200 and given.json["remaining"] == 1, given
     assert [as_partner(gateway).status for _ in range(2)] == [200, 429]
+
+
+def test_calendars_of_rows_are_given_back_too(start, sqlite_url, store):
+    gateway, api = start(sqlite_url, **store)
+    put(api, "/v1/partners/acme")
+    put(api, "/v1/limits/rows?partner=acme", {"rate": "3/month", "algorithm": "calendar"})
+    eventually(lambda: as_partner(gateway).status == 429)
+    seen = counter(api, "acme,MAIN", "rows", cost=1)
+    assert seen["algorithm"] == "calendar" and seen["numbers"].startswith("3/month") and seen["used"] == 3
+    assert seen["asked"]["admitted"] is False
+    given = api("POST", "/v1/accounts/acme,MAIN/give-back", {"limit": "rows", "amount": 2})
+    assert given.status == 200 and given.json["remaining"] == 2, given
+    assert [as_partner(gateway).status for _ in range(3)] == [200, 200, 429]
+
+
+def test_a_shadow_and_what_was_enforced_are_told_apart(start, sqlite_url, store):
+    gateway, api = start(sqlite_url, **store)
+    put(api, "/v1/partners/acme")
+    row = "/v1/limits/rows?partner=acme"
+    put(api, row, {"rate": "5/day"})
+    eventually(lambda: as_partner(gateway).fields.get("X-RateLimit-Limit") == "5", within=IN_FORCE)
+    put(api, row, {"rate": "5/day", "mode": "shadow"})
+    eventually(lambda: as_partner(gateway).fields.get("X-RateLimit-Limit") is None, within=IN_FORCE)
+    both = api("POST", "/v1/accounts/acme,MAIN/give-back", {"limit": "rows", "amount": 1})
+    assert both.status == 422 and "(shadow)" in both.json["detail"]
+    for shadow in (True, False):
+        one = api("POST", "/v1/accounts/acme,MAIN/give-back", {"limit": "rows", "amount": 1, "shadow": shadow})
+        assert one.status == 200 and one.json["shadow"] is shadow
+
+
+def test_a_log_is_foreseen_in_memory_as_in_redis(start, sqlite_url, store):
+    limits = [{"name": "log", "per": ["partner"], "rate": "3/h", "algorithm": "sliding_log"}]
+    gateway, api = start(sqlite_url, limits=limits, **store)
+    as_partner(gateway)
+    some = counter(api, "acme", "log", cost=2)["asked"]
+    assert some["admitted"] and some["remaining"] == 0
+    more = counter(api, "acme", "log", cost=3)["asked"]
+    assert not more["admitted"] and 3_500_000 < more["retry_after_ms"] <= 3_600_000
+    never = counter(api, "acme", "log", cost=4)["asked"]
+    assert not never["admitted"] and never["retry_after_ms"] is None
+
+
+def test_nobody_forges_lines_of_the_log(start, sqlite_url):
+    gateway, api = start(sqlite_url, limits=[FIXED], log={"level": "error", "access": "stdout"})
+    api("DELETE", "/v1/accounts/z%0A2026-01-01T00:00:00.000%2B00:00%20info%20forged%1B[31m", X_Changed_By="ann")
+    (line,) = [line for line in gateway.errors().splitlines() if "forged" in line]
+    assert "reset" in line and "ann" in line and "\x1b" not in line, "whatever the level of the log"
 
 
 def test_endpoints_that_are_counted_apart_are_named(start, sqlite_url, store):
@@ -508,7 +593,7 @@ def test_an_account_can_be_forgotten(start, sqlite_url, store):
         as_partner(gateway)
     gone = api("DELETE", "/v1/accounts/acme", X_Changed_By="ann")
     assert gone.status == 200 and gone.json["existed"]
-    assert "account acme reset by ann" in gateway.errors()
+    assert 'account "acme" reset by "ann"' in gateway.errors()
     assert [as_partner(gateway).status for _ in range(6)] == [200] * 5 + [429]
     assert api("DELETE", "/v1/accounts/nobody").json["existed"] is False
 
@@ -569,7 +654,27 @@ def test_without_the_token_there_is_only_health(guarded):
             assert refused.fields["WWW-Authenticate"].startswith("Bearer")
         assert api("DELETE", "/v1/accounts/acme", checked=False).status == 401
     assert Api(gateway.admin_address, token)("GET", "/v1/partners").status == 200
+    lower = Api(gateway.admin_address)("GET", "/v1/partners", checked=False, Authorization=f"bearer {token}")
+    assert lower.status == 200
     assert gateway.admin("/livez").status == 200
+
+
+def test_a_body_is_not_taken_from_whoever_may_not_ask(guarded):
+    gateway, _ = guarded
+    with RawClient(gateway.admin_address) as client:
+        client.send(b"POST /v1/import HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                    b"Content-Length: 8000000\r\nExpect: 100-continue\r\n\r\n")
+        answer = client.everything()
+    assert answer.startswith(b"HTTP/1.1 401 ") and b"Connection: close" in answer
+
+
+def test_another_token_holds_after_a_reload(guarded, tmp_path):
+    gateway, token = guarded
+    (tmp_path / "token").write_text("another-token-9876543210\n")
+    gateway.signal(signal.SIGHUP)
+    new = Api(gateway.admin_address, "another-token-9876543210")
+    eventually(lambda: new("GET", "/v1/limited", checked=False).status == 200, what="the new token")
+    assert Api(gateway.admin_address, token)("GET", "/v1/limited", checked=False).status == 401
 
 
 def test_a_page_in_a_browser_cannot_use_the_api(start, sqlite_url):
@@ -581,7 +686,7 @@ def test_a_page_in_a_browser_cannot_use_the_api(start, sqlite_url):
     for host in ("evil.example", "evil.example:9090", "localhost.evil.example"):
         refused = api("GET", "/v1/partners", checked=False, Host=host)
         assert refused.status == 403 and refused.json["code"] == "wrong-host", host
-    for host in ("localhost", f"localhost:{gateway.admin_address[1]}", "127.0.0.1", "[::1]:80"):
+    for host in ("localhost", "LOCALHOST", f"localhost:{gateway.admin_address[1]}", "127.0.0.1", "[::1]:80"):
         assert api("GET", "/v1/partners", checked=False, Host=host).status == 200, host
 
 
@@ -596,8 +701,16 @@ def test_bad_requests_are_answered_and_nothing_is_lost(start, sqlite_url):
     assert api("GET", "/v1/partners?prefix=%zz").status == 400
     assert api("GET", "/v1/", checked=False).status == 404
     assert api("GET", "/v1/partners/", checked=False).status == 404
-    deep = api("PUT", "/v1/partners/acme", "[" * 100_000, Content_Type="application/json")
-    assert deep.status == 400
+    for depth in (9, 1000, 8000):
+        deep = '{"note": ' + "[" * depth + "]" * depth + "}"
+        for method in ("PUT", "PATCH"):
+            assert api(method, "/v1/partners/acme", deep, Content_Type="application/json").status == 400
+    large = json.dumps({f"k{i}": 1 for i in range(10_000)})
+    assert api("PUT", "/v1/partners/acme", large, Content_Type="application/json").status == 413
+    many = json.dumps({f"k{i}": 1 for i in range(1200)})
+    assert api("PUT", "/v1/partners/acme", many, Content_Type="application/json").status == 422
+    assert api("PUT", "/v1/partners/acme", {"note": "[[[[[[[[[[ \\\" {{{{{{{{{{"}).status == 200
+    assert api("PUT", "/v1/partners/acme", {}, Content_Type="Application/JSON\t;charset=utf-8").status == 200
     long = api("POST", "/v1/import", "#" * (9 << 20), checked=False, Content_Type="application/yaml")
     assert long.status == 413
 

@@ -45,6 +45,7 @@ void add_numbers(const policy::CountedSlot& slot, const store::SlotFinding& find
   if (slot.variants.empty() && !finding.row_known) return;  // they come with each caller
   const bool by_row = finding.row_known;
   const limit::Limit& limit = by_row ? slot.rows->limit(finding.variant) : slot.variants[finding.variant];
+  if (by_row) counter.algorithm = algorithm_text(limit);
   counter.numbers = numbers_text(limit, by_row ? slot.rows->rate(finding.variant) : slot.rates[finding.variant]);
   counter.count = count_of(limit, finding.outcome, nanoseconds(finding.outcome.reset_after));
   counter.never_used = !finding.found && counter.count->used == 0;

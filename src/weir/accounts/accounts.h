@@ -18,8 +18,9 @@ namespace weir::accounts {
 // Which counter of an account: a limit may count endpoints and methods apart.
 struct CounterId {
   std::string limit;
-  std::string endpoint;  // a pattern "METHOD /path"; empty: of requests that match none, or of all
-  std::string method;    // empty: all are counted together
+  std::string endpoint;          // a pattern "METHOD /path"; empty: of requests that match none, or of all
+  std::string method;            // empty: all are counted together
+  std::optional<bool> shadow{};  // absent: whichever is used
 };
 
 // So much of a counter is given back, as if it had not been used.
@@ -37,7 +38,8 @@ class Accounts {
   virtual io::Task<Result<AccountReport>> inspect(std::string account, limit::Cost cost) = 0;
   // Forgets everything that is counted in it. False: nothing was.
   virtual io::Task<Result<bool>> reset(std::string account) = 0;
-  // The counter afterwards. kInvalid: there is no such counter, or it cannot be given anything back.
+  // The counter afterwards, without its count where that could not be read any more. kInvalid: there is no such
+  // counter, or it cannot be given anything back; kIo: it is not known whether it was.
   virtual io::Task<Result<ReportedCounter>> give_back(std::string account, Return what) = 0;
 };
 

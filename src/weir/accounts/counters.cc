@@ -9,13 +9,15 @@ namespace weir::accounts {
 namespace {
 
 bool matches(const policy::CountedSlot& slot, const CounterId& id) {
-  return (id.endpoint.empty() || slot.endpoint == id.endpoint) && (id.method.empty() || slot.method == id.method);
+  return (id.endpoint.empty() || slot.endpoint == id.endpoint) && (id.method.empty() || slot.method == id.method) &&
+         (!id.shadow || slot.shadow == *id.shadow);
 }
 
 std::string name_of(const policy::CountedSlot& slot, const std::string& limit) {
   std::string name = limit;
   if (slot.by_endpoint) name += slot.endpoint.empty() ? " of no endpoint" : " of endpoint '" + slot.endpoint + "'";
   if (!slot.method.empty()) name += " of method " + slot.method;
+  if (slot.shadow) name += " (shadow)";
   return name;
 }
 

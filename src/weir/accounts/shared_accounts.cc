@@ -6,20 +6,6 @@
 #include <utility>
 
 namespace weir::accounts {
-namespace {
-
-// Which of the rows that this gateway has met wrote the slot.
-std::optional<std::uint32_t> writer_of(const store::RedisKind& kind, std::uint16_t slot,
-                                       const store::SlotFinding& finding) {
-  if (!finding.written || !finding.written->limit) return std::nullopt;
-  for (std::uint32_t number = 1; number < kind.slot(slot).book->size(); ++number) {
-    if (kind.variant(slot, number).limit == *finding.written->limit) return number;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 // An account, and where its counters are.
 struct SharedAccounts::Opened {
   InForce in_force;
@@ -63,17 +49,12 @@ io::Task<Result<bool>> SharedAccounts::reset(std::string account) {
 
 Result<store::Adjustment> SharedAccounts::adjustment(const Opened& opened, const Place& place,
                                                      const store::SlotFinding& finding, limit::Cost amount) {
-  const store::RedisKind& kind = *opened.layouts[place.kind];
-  const auto slot = static_cast<std::uint16_t>(place.slot);
-  if (kind.slot(place.slot).book == nullptr) {
-    return store::Adjustment{.slot = slot, .variant = finding.variant, .by = -amount, .at = finding.outcome.at};
-  }
-  const auto variant = writer_of(kind, slot, finding);
-  if (!variant || !finding.written->outcome) {
+  const bool by_row = opened.layouts[place.kind]->slot(place.slot).book != nullptr;
+  if (by_row && !finding.row_known) {
     return invalid("this gateway has not met the row by which the limit counts: ask one that has served the caller");
   }
-  const limit::Ticks at = finding.written->outcome->at * kind.variant(slot, *variant).ticks;
-  return store::Adjustment{.slot = slot, .variant = *variant, .by = -amount, .at = at};
+  const auto slot = static_cast<std::uint16_t>(place.slot);
+  return store::Adjustment{.slot = slot, .variant = finding.variant, .by = -amount, .at = finding.outcome.at};
 }
 
 io::Task<Result<ReportedCounter>> SharedAccounts::give_back(std::string account, Return what) {
@@ -93,10 +74,14 @@ io::Task<Result<ReportedCounter>> SharedAccounts::give_back(std::string account,
   const std::array adjustments{*change};
   const store::RedisStore::Account where{*opened->layouts[place->kind], opened->account.name()};
   const bool done = co_await store_.adjust(where, adjustments, opened->call);
-  if (!done) co_return std::unexpected(Error{ErrorKind::kTimeout, Origin::kStore, "no usable answer in time"});
+  if (!done) {
+    co_return std::unexpected(
+        Error{ErrorKind::kIo, Origin::kStore, "no usable answer in time: it is not known whether it was given back"});
+  }
   const auto after = co_await inspector_.inspect(subject, opened->call);
-  if (!after) co_return std::unexpected(after.error());
-  co_return make_counter(config, slot, after->kinds[place->kind][place->slot]);
+  ReportedCounter counter = make_counter(config, slot, (after ? *after : *findings).kinds[place->kind][place->slot]);
+  if (!after) counter.count.reset();
+  co_return counter;
 }
 
 }  // namespace weir::accounts

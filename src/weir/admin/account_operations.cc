@@ -44,16 +44,26 @@ io::Task<server::Answer> inspect(Accounts& accounts, const Question& question) {
   co_return answer_of(co_await inspecting);
 }
 
-// Whoever changes what is counted stands in the log, as those who change rows stand in the database.
+// Whoever changes what is counted stands in the log, as those who change rows stand in the database: in JSON texts,
+// which cannot look like other lines.
 void audit(const Question& question, std::string_view what) {
-  log_info("account {} {} by {}", question.names.front(), what, question.by);
+  write_audit(fmt::format("account {} {} by {}", partners::compact(question.names.front()), what,
+                          partners::compact(question.by)));
+}
+
+// What went wrong may have happened nevertheless.
+void audit_failure(const Question& question, const std::string& what, const Error& error) {
+  if (error.kind != ErrorKind::kInvalid) audit(question, what + ", without an answer of the store,");
 }
 
 io::Task<server::Answer> reset(Accounts& accounts, const Question& question) {
   auto resetting = accounts.reset(question.names.front());
   const auto existed = co_await resetting;
-  if (!existed) co_return problem(existed.error());
-  audit(question, "reset");
+  if (!existed) {
+    audit_failure(question, "reset", existed.error());
+    co_return problem(existed.error());
+  }
+  audit(question, *existed ? "reset" : "reset, in which nothing was counted,");
   co_return json(200, {{"account", question.names.front()}, {"existed", *existed}});
 }
 
@@ -61,7 +71,8 @@ Result<accounts::Return> return_of(const partners::Json& body) {
   partners::FieldReader fields(body);
   accounts::Return what{.counter = {.limit = fields.required("limit"),
                                     .endpoint = fields.text("endpoint"),
-                                    .method = fields.text("method")},
+                                    .method = fields.text("method"),
+                                    .shadow = fields.truth("shadow")},
                         .amount = fields.number("amount").value_or(0)};
   if (what.amount <= 0 || what.amount > limit::kMaxUnits) fields.fault("amount", "is a whole number above 0");
   partners::Faults faults = fields.take_faults();
@@ -73,10 +84,15 @@ Result<accounts::Return> return_of(const partners::Json& body) {
 io::Task<server::Answer> give_back(Accounts& accounts, const Question& question) {
   auto what = return_of(question.body);
   if (!what) co_return problem(what.error());
-  const std::string text = fmt::format("given back {} by limit {}", what->amount, what->counter.limit);
+  const std::string text =
+      fmt::format("given back {} by limit {}", what->amount, partners::compact(what->counter.limit));
   auto giving = accounts.give_back(question.names.front(), *std::move(what));
   const auto counter = co_await giving;
-  if (counter) audit(question, text);
+  if (counter) {
+    audit(question, text);
+  } else {
+    audit_failure(question, text, counter.error());
+  }
   co_return answer_of(counter);
 }
 

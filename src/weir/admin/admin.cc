@@ -11,6 +11,7 @@
 #include "weir/admin/key_operations.h"
 #include "weir/admin/row_operations.h"
 #include "weir/base/ip.h"
+#include "weir/config/http_types.h"
 
 namespace weir::admin {
 
@@ -34,7 +35,7 @@ bool is_api(std::string_view path) { return path == "/v1" || path.starts_with("/
 
 // A page in a browser can be made to ask a name of its own that means this machine; then the host is that name.
 bool is_local_host(std::string_view host) {
-  return host.empty() || host.substr(0, host.find(':')) == "localhost" ||
+  return host.empty() || config::lower_case(host.substr(0, host.find(':'))) == "localhost" ||
          IpAddress::parse_with_port(host).has_value();
 }
 
@@ -52,7 +53,8 @@ Admin::Admin(std::optional<std::string> token, Sources sources, const Clock& clo
     : token_(std::move(token)),
       sources_(std::move(sources)),
       loop_(clock),
-      server_(loop_, {.kept_body = kLargestBody},
+      server_(loop_,
+              {.kept_body = kLargestBody, .refuse = [this](const http::RequestHead& head) { return refusal(head); }},
               [this](const server::Request& request) { return answer(request); }) {
   add_operations(clock);
 }
@@ -83,13 +85,22 @@ void Admin::add_operations(const Clock& clock) {
   add_document_operations(operations_, *policies_);
 }
 
+void Admin::set_token(std::optional<std::string> token) {
+  const std::lock_guard lock(token_mutex_);
+  token_ = std::move(token);
+}
+
+// RFC 9110 section 11.1: the scheme in any case.
 bool Admin::authorized(const http::RequestHead& head) const {
+  constexpr std::string_view kScheme = "bearer ";
+  const std::lock_guard lock(token_mutex_);
   if (!token_) return true;
   const http::Field* field = head.only(http::FieldId::kAuthorization);
   if (field == nullptr) return false;
-  const std::string wanted = "Bearer " + *token_;
-  const std::string_view given = head.value(*field);
-  return given.size() == wanted.size() && CRYPTO_memcmp(given.data(), wanted.data(), wanted.size()) == 0;
+  std::string_view given = head.value(*field);
+  if (config::lower_case(given.substr(0, kScheme.size())) != kScheme) return false;
+  given.remove_prefix(kScheme.size());
+  return given.size() == token_->size() && CRYPTO_memcmp(given.data(), token_->data(), token_->size()) == 0;
 }
 
 server::Answer Admin::ready(bool verbose) const {
@@ -97,7 +108,7 @@ server::Answer Admin::ready(bool verbose) const {
   std::string body = draining ? "draining\n" : "ready\n";
   if (verbose) {
     body += draining ? "[-] draining\n" : "[+] configuration in force, listeners open\n";
-    body += "[+] store memory\n";
+    body += "[+] store " + sources_.store + "\n";
   }
   return plain(draining ? 503 : 200, std::move(body));
 }
@@ -118,14 +129,15 @@ std::optional<server::Answer> Admin::answer_health(const http::RequestHead& head
   return std::nullopt;
 }
 
-// Of those who may not ask anything else.
 std::optional<server::Answer> Admin::refusal(const http::RequestHead& head) const {
+  if (head.path != "/metrics" && !is_api(head.path)) return std::nullopt;
   if (!authorized(head)) {
     server::Answer answer =
         is_api(head.path) ? problem(401, "no-token", "A token is needed.") : plain(401, "A token is needed.\n");
     answer.fields.emplace_back("WWW-Authenticate", "Bearer realm=\"weir admin\"");
     return answer;
   }
+  const std::lock_guard lock(token_mutex_);
   if (token_ || !is_api(head.path) || is_local_host(head.host)) return std::nullopt;
   return problem(403, "wrong-host", "Without a token the API is asked by address, or as localhost.");
 }
@@ -133,7 +145,6 @@ std::optional<server::Answer> Admin::refusal(const http::RequestHead& head) cons
 io::Task<server::Answer> Admin::answer(const server::Request& request) const {
   const http::RequestHead& head = request.head;
   if (auto health = answer_health(head)) co_return *std::move(health);
-  if (auto refused = refusal(head)) co_return *std::move(refused);
   if (is_api(head.path)) {
     io::Task<server::Answer> answering = operations_.answer(request);
     co_return co_await answering;

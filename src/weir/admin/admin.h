@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -30,6 +31,7 @@ namespace weir::admin {
 struct Sources {
   std::function<bool()> alive;     // every event loop turns
   std::function<bool()> draining;  // the process is about to end
+  std::string store;               // where it is counted: "memory", "redis"
   std::function<std::vector<prometheus::MetricFamily>()> metrics;
   RefusedSince refused;
   // Accounts for the admin's loop, which outlives them. They begin and end in its thread.
@@ -46,16 +48,20 @@ class Admin {
   ~Admin();
 
   std::string address() const { return server_.address().to_string(); }
+  // From any thread: another one holds from now on.
+  void set_token(std::optional<std::string> token);
 
  private:
   Admin(std::optional<std::string> token, Sources sources, const Clock& clock);
   io::Task<server::Answer> answer(const server::Request& request) const;
   std::optional<server::Answer> answer_health(const http::RequestHead& head) const;
+  // Of those who may not ask anything else.
   std::optional<server::Answer> refusal(const http::RequestHead& head) const;
   server::Answer ready(bool verbose) const;
   bool authorized(const http::RequestHead& head) const;
   void add_operations(const Clock& clock);
 
+  mutable std::mutex token_mutex_;
   std::optional<std::string> token_;
   Sources sources_;
   io::EventLoop loop_;

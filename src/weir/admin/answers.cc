@@ -64,6 +64,7 @@ server::Answer problem(const Refusal& refusal, bool conditional) {
 
 server::Answer problem(const Error& error) {
   if (error.kind == ErrorKind::kInvalid) return problem(422, "wrong-account", error.message);
+  if (error.kind == ErrorKind::kIo) return problem(500, "outcome-unknown", error.message);
   server::Answer answer = problem(503, "store-away", error.message);
   answer.fields.emplace_back("Retry-After", "1");
   return answer;

@@ -16,7 +16,6 @@ namespace {
 
 using partners::Outcome;
 using partners::Repository;
-using partners::Row;
 using partners::RowKind;
 
 constexpr std::int64_t kUsualChanges = 100;
@@ -43,14 +42,18 @@ partners::Faults faults_of(const std::vector<config::Diagnostic>& diagnostics) {
 // Nothing comes from the environment of this process: whoever writes the document is somebody else.
 std::optional<std::string> no_environment(const std::string&) { return std::nullopt; }
 
-Outcome<std::vector<Row>> all_rows(Repository& repository) {
-  std::vector<Row> rows;
-  for (const RowKind kind : {RowKind::kPlan, RowKind::kPartner, RowKind::kKey, RowKind::kLimit}) {
-    auto page = repository.list(kind, {});
-    if (!page) return std::unexpected(page.error());
-    rows.insert(rows.end(), std::make_move_iterator(page->rows.begin()), std::make_move_iterator(page->rows.end()));
-  }
-  return rows;
+// Whoever imports with `prune` what was exported must not lose rows that only have to be mended.
+Outcome<std::string> all_rows(Repository& repository, bool incomplete) {
+  const auto all = repository.all();
+  if (!all) return std::unexpected(all.error());
+  if (!all->faults.empty() && !incomplete) return partners::refuse(all->faults);
+  return partners::to_yaml(all->rows);
+}
+
+Outcome<partners::Applied> put_rows(Repository& repository, const Question& question) {
+  const auto document = partners::parse_document(question.text, "the body", no_environment);
+  if (!document) return partners::refuse(faults_of(document.error()));
+  return repository.import(document->rows, question.is_set("prune"), options_of(question));
 }
 
 Outcome<partners::ChangeFilter> change_filter(const Question& question) {
@@ -91,28 +94,27 @@ io::Task<server::Answer> check(PolicyDesk& desk) {
   co_return json(200, {{"faults", std::move(items)}});
 }
 
-io::Task<server::Answer> export_rows(PolicyDesk& desk) {
-  auto running = desk.run(all_rows);
-  const auto rows = co_await running;
+// Documents may be large: they are read and written where the database is, not in the loop.
+io::Task<server::Answer> export_rows(PolicyDesk& desk, const Question& question) {
+  auto running =
+      desk.run([&](Repository& repository) { return all_rows(repository, question.is_set("incomplete")); });
+  auto rows = co_await running;
   if (!rows) co_return problem(rows.error(), false);
   server::Answer answer;
   answer.content_type = "application/yaml";
-  answer.body = partners::to_yaml(*rows);
+  answer.body = *std::move(rows);
   answer.fields.emplace_back("Cache-Control", "no-store");
   co_return answer;
 }
 
 io::Task<server::Answer> import_rows(PolicyDesk& desk, const Question& question) {
-  const auto document = partners::parse_document(question.text, "the body", no_environment);
-  if (!document) {
-    const partners::Faults faults = faults_of(document.error());
-    co_return problem(422, "wrong-rows", to_text(faults), faults);
-  }
-  auto running = desk.write(question, [&](Repository& repository) {
-    return repository.import(document->rows, question.is_set("prune"), options_of(question));
+  auto running = desk.write(question, [&](Repository& repository) -> Outcome<server::Answer> {
+    const auto applied = put_rows(repository, question);
+    if (!applied) return std::unexpected(applied.error());
+    return json(200, json_of(*applied, question));
   });
-  const auto applied = co_await running;
-  co_return applied ? json(200, json_of(*applied, question)) : problem(applied.error(), false);
+  auto answer = co_await running;
+  co_return answer ? *std::move(answer) : problem(answer.error(), false);
 }
 
 }  // namespace
@@ -125,7 +127,9 @@ void add_document_operations(Operations& operations, PolicyDesk& desk) {
                   Body::kNone,
                   [&desk](const Question& question) { return list_changes(desk, question); }});
   operations.add({"GET", "/v1/check", {}, Body::kNone, [&desk](const Question&) { return check(desk); }});
-  operations.add({"GET", "/v1/export", {}, Body::kNone, [&desk](const Question&) { return export_rows(desk); }});
+  operations.add({"GET", "/v1/export", {"incomplete"}, Body::kNone, [&desk](const Question& question) {
+                    return export_rows(desk, question);
+                  }});
   operations.add({"POST", "/v1/import", {"dry_run", "prune"}, Body::kText, [&desk](const Question& question) {
                     return import_rows(desk, question);
                   }});

@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "weir/admin/answers.h"
+#include "weir/config/http_types.h"
+#include "weir/http/field.h"
+#include "weir/partners/validate.h"
 
 namespace weir::admin {
 namespace {
@@ -52,7 +55,9 @@ std::optional<server::Answer> read_query(std::string_view query, const Operation
     std::string_view pair = take_until(query, '&');
     if (pair.empty()) continue;
     const auto name = decode(take_until(pair, '='));
-    const auto value = decode(pair);
+    std::string text(pair);
+    std::ranges::replace(text, '+', ' ');  // as forms write it
+    const auto value = decode(text);
     if (!name || !value) return problem(400, "bad-query", "The query cannot be decoded.");
     if (std::ranges::find(operation.parameters, *name) == operation.parameters.end()) {
       return problem(400, "unknown-parameter", fmt::format("There is no parameter '{}' here.", *name));
@@ -61,12 +66,39 @@ std::optional<server::Answer> read_query(std::string_view query, const Operation
       return problem(400, "repeated-parameter", fmt::format("The parameter '{}' is there twice.", *name));
     }
   }
-  for (const std::string flag : {"dry_run", "prune", "shadow"}) {
+  for (const std::string flag : {"dry_run", "prune", "shadow", "incomplete"}) {
     const std::string& value = question.parameter(flag);
     if (value.empty() || value == "true" || value == "false") continue;
     return problem(400, "bad-parameter", fmt::format("The parameter '{}' is true or false.", flag));
   }
   return std::nullopt;
+}
+
+// Nested more deeply than any row is: some of what is done with objects is recursive.
+bool is_deep(std::string_view json) {
+  constexpr int kDeepest = 8;
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (in_text && c == '\\') {
+      ++at;
+    } else if (c == '"') {
+      in_text = !in_text;
+    } else if (!in_text && (c == '[' || c == '{') && ++depth > kDeepest) {
+      return true;
+    } else if (!in_text && (c == ']' || c == '}')) {
+      --depth;
+    }
+  }
+  return false;
+}
+
+// RFC 9110 section 8.3.1: without parameters, in lower case.
+std::string media_type(const http::RequestHead& head) {
+  const http::Field* field = head.find(http::FieldId::kContentType);
+  const std::string_view value = field == nullptr ? std::string_view() : head.value(*field);
+  return config::lower_case(value.substr(0, value.find_first_of("; \t")));
 }
 
 // A body of another type is not read: a page in a browser may send forms and plain text to whom it likes.
@@ -77,41 +109,61 @@ std::optional<server::Answer> read_body(const server::Request& request, const Op
     if (request.body_size == 0) return std::nullopt;
     return problem(400, "unexpected-body", "This operation takes no body.");
   }
-  const http::Field* field = request.head.find(http::FieldId::kContentType);
-  std::string_view type = field == nullptr ? std::string_view() : request.head.value(*field);
-  type = type.substr(0, type.find_first_of("; "));
+  const std::string type = media_type(request.head);
   const bool is_json = type == "application/json" || type == "application/merge-patch+json";
   if (operation.body == Operations::Body::kText && (type == "application/yaml" || is_json)) return std::nullopt;
   if (!is_json) return problem(415, "not-json", "The body has to be application/json.");
+  if (request.body_size > Operations::kLargestObject) {
+    return problem(413, "body-too-large", "No row has so many bytes.");
+  }
+  if (is_deep(request.body)) return problem(400, "bad-json", "No row is nested so deeply.");
   question.body = partners::Json::parse(request.body, nullptr, false);
   if (question.body.is_object()) return std::nullopt;
   return problem(400, "bad-json", "The body has to be one JSON object.");
 }
 
-std::optional<server::Answer> read_conditions(const http::RequestHead& head, Question& question) {
-  if (const http::Field* none = head.find("If-None-Match")) {
-    if (head.value(*none) != "*") return problem(400, "bad-condition", "If-None-Match can be * only.");
-    question.expected = 0;
+// The value of a field that may be there once; empty: it is not. False: it is there twice.
+bool read_once(const http::RequestHead& head, std::string_view name, std::string& value) {
+  for (const http::Field& field : head.fields) {
+    if (!http::same_name(field.name(head.bytes), name)) continue;
+    if (!value.empty()) return false;
+    value = head.value(field);
   }
-  const http::Field* match = head.find("If-Match");
-  if (match == nullptr) return std::nullopt;
-  const std::string_view tag = head.value(*match);
+  return true;
+}
+
+// An ETag of a row.
+std::optional<std::int64_t> revision_of(std::string_view tag) {
+  if (tag.size() < 3 || tag.front() != '"' || tag.back() != '"') return std::nullopt;
   std::int64_t revision = 0;
-  const bool quoted = tag.size() > 2 && tag.front() == '"' && tag.back() == '"';
-  const auto [end, fault] = std::from_chars(tag.data() + (quoted ? 1 : 0), tag.data() + tag.size(), revision);
-  if (!quoted || fault != std::errc() || end != tag.data() + tag.size() - 1 || revision <= 0) {
-    return problem(400, "bad-condition", "If-Match has to be the ETag of a row.");
-  }
-  question.expected = revision;
-  return std::nullopt;
+  const char* const last = tag.data() + tag.size() - 1;
+  const auto [end, fault] = std::from_chars(tag.data() + 1, last, revision);
+  return fault == std::errc() && end == last && revision > 0 ? std::optional(revision) : std::nullopt;
+}
+
+// A condition that is not looked at would do harm. Whoever reads gets the row in any case.
+std::optional<server::Answer> read_conditions(const http::RequestHead& head, const Operation& operation,
+                                              Question& question) {
+  std::string match, none;
+  const bool once = read_once(head, "If-Match", match) && read_once(head, "If-None-Match", none);
+  if (operation.method == "GET") return std::nullopt;
+  if (!once || (!match.empty() && !none.empty())) return problem(400, "bad-condition", "One condition is enough.");
+  if (match.empty() && none.empty()) return std::nullopt;
+  if (!operation.conditional) return problem(400, "bad-condition", "Nothing here has a revision.");
+  if (!none.empty() && none != "*") return problem(400, "bad-condition", "If-None-Match can be * only.");
+  question.expected = match.empty() ? 0 : revision_of(match);
+  if (question.expected) return std::nullopt;
+  return problem(400, "bad-condition", "If-Match has to be the ETag of a row.");
 }
 
 std::optional<server::Answer> take_apart(const server::Request& request, const Operation& operation,
                                          Question& question) {
   question.by = fmt::format("admin API from {}", request.peer);
   if (const http::Field* author = request.head.find("X-Changed-By")) question.by = request.head.value(*author);
+  const std::string wrong = partners::text_fault(question.by, partners::kLongestName);
+  if (!wrong.empty()) return problem(400, "bad-author", "X-Changed-By " + wrong + ".");
   if (auto fault = read_query(request.head.query, operation, question)) return fault;
-  if (auto fault = read_conditions(request.head, question)) return fault;
+  if (auto fault = read_conditions(request.head, operation, question)) return fault;
   return read_body(request, operation, question);
 }
 
@@ -130,6 +182,7 @@ const std::string& Question::parameter(const std::string& name) const {
 }
 
 io::Task<server::Answer> Operations::answer(const server::Request& request) const {
+  if (!decode(request.head.path)) co_return problem(400, "bad-path", "The path cannot be decoded.");
   std::string methods;
   // HEAD is GET without the body, which the server leaves out.
   const std::string_view method = request.head.method_id == http::Method::kHead ? "GET" : request.head.method;

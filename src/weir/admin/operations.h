@@ -36,13 +36,20 @@ class Operations {
  public:
   using Answering = std::function<io::Task<server::Answer>(const Question&)>;
 
-  enum class Body : std::uint8_t { kNone, kObject, kText };
+  enum class Body : std::uint8_t {
+    kNone,
+    kObject,  // one JSON object, of at most kLargestObject bytes
+    kText,    // a document of any size
+  };
+  static constexpr std::size_t kLargestObject = 16384;
+
   struct Operation {
     std::string method;
     std::string path;                     // "/v1/partners/{name}"
     std::vector<std::string> parameters;  // further ones are a fault
     Body body = Body::kNone;
     Answering answer;
+    bool conditional = false;  // it may be told which revision is expected
   };
   void add(Operation operation) { operations_.push_back(std::move(operation)); }
 

@@ -28,7 +28,7 @@ class OperationsTest : public ::testing::Test {
       asked_ = question;
       co_return server::Answer{};
     };
-    operations_.add({method, path, std::move(parameters), body, answer});
+    operations_.add({method, path, std::move(parameters), body, answer, /*conditional=*/body == Body::kObject});
   }
 
   server::Answer ask(const std::string& line, const std::string& fields = {}, const std::string& body = {}) {
@@ -69,7 +69,7 @@ TEST_F(OperationsTest, PathsThatAreNotThereAndMethodsThatAreNotServedAreTold) {
   EXPECT_EQ(status("GET /v1/partners"), 404);
   EXPECT_EQ(status("GET /v1/partners/"), 404);
   EXPECT_EQ(status("GET /v1/partners/a/b"), 404);
-  EXPECT_EQ(status("GET /v1/partners/%zz"), 404);
+  EXPECT_EQ(status("GET /v1/partners/%zz"), 400);
   const server::Answer refused = ask("DELETE /v1/partners/a");
   EXPECT_EQ(refused.status, 405);
   const std::pair<std::string, std::string> allow("Allow", "GET, HEAD, PUT");
@@ -114,6 +114,9 @@ TEST_F(OperationsTest, ConditionsAreRevisionsOrThatThereIsNone) {
     EXPECT_EQ(status(put, std::string(kJson) + "If-Match: " + wrong + "\r\n", "{}"), 400) << wrong;
   }
   EXPECT_EQ(status(put, std::string(kJson) + "If-None-Match: \"17\"\r\n", "{}"), 400);
+  EXPECT_EQ(status(put, std::string(kJson) + "If-Match: \"17\"\r\nIf-Match: \"18\"\r\n", "{}"), 400);
+  EXPECT_EQ(status("POST /v1/import", std::string(kJson) + "If-Match: \"17\"\r\n", "{}"), 400);
+  EXPECT_EQ(status("GET /v1/partners/a", "If-None-Match: \"17\"\r\n"), 200);
 }
 
 TEST(EscapesTest, WhatIsEncodedIsDecodedAgain) {

@@ -89,21 +89,44 @@ Json json_of(RowKind kind, const Question& question, const partners::Page& page)
   return body;
 }
 
-std::string tag_of(std::int64_t revision) { return fmt::format("\"{}\"", revision); }
+// What was written by hand has no revision.
+void add_tag(server::Answer& answer, std::int64_t revision) {
+  if (revision > 0) answer.fields.emplace_back("ETag", fmt::format("\"{}\"", revision));
+}
 
 server::Answer answer_of(const Row& row) {
   server::Answer answer = json(200, to_json(row));
-  answer.fields.emplace_back("ETag", tag_of(stamp_of(row).revision));
+  add_tag(answer, stamp_of(row).revision);
   return answer;
 }
 
-server::Answer answer_of(const Outcome<partners::Applied>& applied, const Question& question) {
-  if (!applied) return problem(applied.error(), question.expected.has_value());
-  const bool made = !applied->changes.empty() && applied->changes.back().action == partners::Change::Action::kCreated;
-  server::Answer answer = json(made && !question.is_set("dry_run") ? 201 : 200, json_of(*applied, question));
-  const bool there = !applied->changes.empty() && !applied->changes.back().after.empty();
-  if (there) answer.fields.emplace_back("ETag", tag_of(applied->changes.back().revision));
+// A change, and the revision that the row has then; 0: it is not there.
+struct Written {
+  partners::Applied applied;
+  std::int64_t revision = 0;
+};
+
+server::Answer answer_of(const Outcome<Written>& written, const Question& question) {
+  if (!written) return problem(written.error(), question.expected.has_value());
+  const auto& changes = written->applied.changes;
+  const bool dry_run = question.is_set("dry_run");
+  const bool made = !changes.empty() && changes.back().action == partners::Change::Action::kCreated;
+  server::Answer answer = json(made && !dry_run ? 201 : 200, json_of(written->applied, question));
+  if (!dry_run) add_tag(answer, written->revision);
   return answer;
+}
+
+Outcome<Written> write(Repository& repository, const Edit& edit, const Question& question) {
+  auto applied = repository.apply({edit}, options_of(question));
+  if (!applied) return std::unexpected(std::move(applied.error()));
+  Written written{.applied = *std::move(applied)};
+  if (!edit.row) return written;
+  if (!written.applied.changes.empty()) {
+    written.revision = written.applied.changes.back().revision;
+  } else if (const auto there = repository.get(edit.id); there && *there) {
+    written.revision = stamp_of(**there).revision;
+  }
+  return written;
 }
 
 // What names the row in the path and the query must not be told otherwise by the body.
@@ -138,7 +161,7 @@ Outcome<Edit> merge(Repository& repository, const RowId& id, const Question& que
   auto row = row_of(id, std::move(object));
   if (!row) return std::unexpected(row.error());
   // Whoever changes the row at the same time is not overwritten.
-  return Edit::put(*std::move(row), question.expected.value_or(stamp_of(**there).revision));
+  return question.expected ? Edit::put(*std::move(row), question.expected) : Edit::change(*std::move(row), **there);
 }
 
 class Rows {
@@ -190,19 +213,18 @@ io::Task<server::Answer> Rows::put(const Question& question) const {
   if (!id) co_return problem(id.error(), false);
   const auto row = row_of(*id, question.body);
   if (!row) co_return problem(row.error(), false);
-  const std::vector edits{Edit::put(*row, question.expected)};
-  auto running =
-      desk_.write(question, [&](Repository& repository) { return repository.apply(edits, options_of(question)); });
+  const Edit edit = Edit::put(*row, question.expected);
+  auto running = desk_.write(question, [&](Repository& repository) { return write(repository, edit, question); });
   co_return answer_of(co_await running, question);
 }
 
 io::Task<server::Answer> Rows::patch(const Question& question) const {
   const auto id = id_of(kind_, question);
   if (!id) co_return problem(id.error(), false);
-  auto running = desk_.write(question, [&](Repository& repository) -> Outcome<partners::Applied> {
+  auto running = desk_.write(question, [&](Repository& repository) -> Outcome<Written> {
     const auto edit = merge(repository, *id, question);
     if (!edit) return std::unexpected(edit.error());
-    return repository.apply({*edit}, options_of(question));
+    return write(repository, *edit, question);
   });
   co_return answer_of(co_await running, question);
 }
@@ -210,9 +232,8 @@ io::Task<server::Answer> Rows::patch(const Question& question) const {
 io::Task<server::Answer> Rows::remove(const Question& question) const {
   const auto id = id_of(kind_, question);
   if (!id) co_return problem(id.error(), false);
-  const std::vector edits{Edit::remove(*id, question.expected)};
-  auto running =
-      desk_.write(question, [&](Repository& repository) { return repository.apply(edits, options_of(question)); });
+  const Edit edit = Edit::remove(*id, question.expected);
+  auto running = desk_.write(question, [&](Repository& repository) { return write(repository, edit, question); });
   co_return answer_of(co_await running, question);
 }
 
@@ -234,9 +255,9 @@ void add(Operations& operations, RowKind kind, PolicyDesk& desk) {
   };
   operations.add({"GET", all, filters, Body::kNone, answer(&Rows::list)});
   operations.add({"GET", one, naming, Body::kNone, answer(&Rows::get)});
-  operations.add({"PUT", one, writing, Body::kObject, answer(&Rows::put)});
-  operations.add({"PATCH", one, writing, Body::kObject, answer(&Rows::patch)});
-  operations.add({"DELETE", one, writing, Body::kNone, answer(&Rows::remove)});
+  operations.add({"PUT", one, writing, Body::kObject, answer(&Rows::put), /*conditional=*/true});
+  operations.add({"PATCH", one, writing, Body::kObject, answer(&Rows::patch), /*conditional=*/true});
+  operations.add({"DELETE", one, writing, Body::kNone, answer(&Rows::remove), /*conditional=*/true});
 }
 
 }  // namespace

@@ -82,6 +82,7 @@ std::optional<admin::PolicyDesk::Sources> policy_sources(gateway::Gateway& gatew
 admin::Sources admin_sources(gateway::Gateway& gateway, const std::atomic<bool>& draining) {
   return {.alive = [&gateway] { return gateway.alive(); },
           .draining = [&draining] { return draining.load(); },
+          .store = gateway.shared_store() == nullptr ? "memory" : "redis",
           .metrics = [&gateway] { return gateway.metrics(); },
           .refused = [&gateway](WallTime since) { return gateway.refused_since(since); },
           .open_accounts = [&gateway](io::EventLoop& loop) { return open_accounts(gateway, loop); },

@@ -17,8 +17,6 @@
 namespace weir::app {
 namespace {
 
-using partners::RowKind;
-
 void tell(const std::vector<config::Diagnostic>& diagnostics) {
   for (const config::Diagnostic& one : diagnostics) std::fputs(config::to_text(one).c_str(), stderr);
 }
@@ -66,14 +64,10 @@ std::optional<std::string> read_document(const std::string& file) {
 int export_policies(const PoliciesArguments& arguments) {
   const auto session = PoliciesSession::open(arguments.file);
   if (!session) return session.error();
-  std::vector<partners::Row> rows;
-  for (const RowKind kind : {RowKind::kPlan, RowKind::kPartner, RowKind::kKey, RowKind::kLimit}) {
-    auto page = (*session)->repository().list(kind, {});
-    if (!page) return (*session)->tell(page.error());
-    tell_faults(page->faults);
-    rows.insert(rows.end(), std::make_move_iterator(page->rows.begin()), std::make_move_iterator(page->rows.end()));
-  }
-  std::fputs(partners::to_yaml(rows).c_str(), stdout);
+  const auto all = (*session)->repository().all();
+  if (!all) return (*session)->tell(all.error());
+  tell_faults(all->faults);
+  std::fputs(partners::to_yaml(all->rows).c_str(), stdout);
   return kDone;
 }
 

@@ -147,12 +147,10 @@ int put_row(RowKind kind, const PoliciesArguments& arguments) {
   const auto row = partners::row_from_json(kind, object);
   if (!row) return (*session)->tell({partners::Refusal::Kind::kWrong, {}, row.error()});
   // Whoever changes the row at the same time is not overwritten.
-  const auto expected = spoiled ? std::nullopt
-                        : known ? std::optional(stamp_of(**there).revision)
-                                : std::optional<std::int64_t>(0);
-  return report(**session,
-                (*session)->announced(
-                    (*session)->repository().apply({partners::Edit::put(*row, expected)}, write_options(arguments))),
+  const auto edit = known     ? partners::Edit::change(*row, **there)
+                    : spoiled ? partners::Edit::put(*row)
+                              : partners::Edit::put(*row, 0);
+  return report(**session, (*session)->announced((*session)->repository().apply({edit}, write_options(arguments))),
                 arguments);
 }
 

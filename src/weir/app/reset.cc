@@ -24,6 +24,7 @@ int reset_account(const std::string& file, const std::string& account) {
   } else {
     std::printf("%s: deleted, with %zu %s\n", name, forgotten->lists, forgotten->lists == 1 ? "list" : "lists");
   }
+  if (!forgotten->told) std::puts("gateways could not be told: refusals that they remember hold for a minute still");
   return kDone;
 }
 

@@ -64,7 +64,7 @@ void warn_about_fixed_settings(const config::Config& before, const config::Confi
   }
 }
 
-void reload(const std::string& file, gateway::Gateway& gateway) {
+void reload(const std::string& file, gateway::Gateway& gateway, admin::Admin* admin) {
   auto loaded = config::load_file(file, environment_variable);
   if (!loaded) {
     print(loaded.error());
@@ -75,11 +75,13 @@ void reload(const std::string& file, gateway::Gateway& gateway) {
   print(loaded->warnings);
   warn_about_fixed_settings(gateway.config(), loaded->config);
   const LogLevel level = log_level(loaded->config.log.level);
+  const auto admin_settings = loaded->config.admin;
   if (const auto done = gateway.reload(std::move(loaded->config)); !done) {
     gateway.reload_failed();
     log_error("reload refused: {}; the configuration in force stays", done.error().message);
     return;
   }
+  if (admin != nullptr && admin_settings) admin->set_token(admin_settings->token);
   set_log_level(level);
   log_info("reloaded {} (generation {})", file, gateway.reloads() + 1);
 }
@@ -142,7 +144,7 @@ int run_gateway(const std::string& file, io::SocketCalls calls) {
   for (;;) {
     const auto signal = signals.wait(kTick);
     if (!signal) (*gateway)->sweep();
-    if (signal == SIGHUP) reload(file, **gateway);
+    if (signal == SIGHUP) reload(file, **gateway, admin.get());
     if (signal == SIGUSR1) (*gateway)->reopen_log();
     if (signal == SIGTERM || signal == SIGINT) return shut_down(signals, **gateway, draining);
   }

@@ -34,6 +34,7 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 }  // namespace
 
 void set_log_level(LogLevel level) { logger().set_level(to_spdlog(level)); }
+void write_audit(std::string_view message) { logger().log(spdlog::level::off, message); }
 bool log_enabled(LogLevel level) { return logger().should_log(to_spdlog(level)); }
 void write_log(LogLevel level, std::string_view message) { logger().log(to_spdlog(level), message); }
 

@@ -14,6 +14,8 @@ enum class LogLevel { kDebug, kInfo, kWarn, kError };
 
 void set_log_level(LogLevel level);
 bool log_enabled(LogLevel level);
+// What has to be written whatever the level: who has changed something.
+void write_audit(std::string_view message);
 void write_log(LogLevel level, std::string_view message);
 
 template <class... Args>

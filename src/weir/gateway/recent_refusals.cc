@@ -37,10 +37,10 @@ void RecentRefusals::add(const Refusal& refusal, Names names) {
 }
 
 void RecentRefusals::add_to(std::vector<RefusedAccount>& all, WallTime since) const {
-  const std::lock_guard lock(mutex_);
-  if (sets_ == nullptr) return;
-  for (const Set& set : *sets_) {
-    for (const Entry& entry : set) {
+  for (std::size_t i = 0; i < kSets; ++i) {  // each by itself, so that nobody is held up
+    const std::lock_guard lock(mutex_);
+    if (sets_ == nullptr) return;
+    for (const Entry& entry : (*sets_)[i]) {
       if (entry.account.refused > 0 && entry.account.last >= since) all.push_back(entry.account);
     }
   }

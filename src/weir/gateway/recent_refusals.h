@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who has been refused lately, by which limit: for the people who ask. Memory is bounded; whoever was refused longest
-// ago gives way. Thread safety: any thread.
+// Who has been refused lately, by which limit: for the people who ask. Memory is bounded: of eight accounts
+// that share a place by their hash, whoever was refused longest ago gives way. Thread safety: any thread.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ class RecentRefusals {
   void add_to(std::vector<RefusedAccount>& all, WallTime since) const;
 
  private:
-  static constexpr std::size_t kWays = 4;
+  static constexpr std::size_t kWays = 8;
   static constexpr std::size_t kSets = 1024;
 
   struct Entry {

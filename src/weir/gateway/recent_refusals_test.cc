@@ -65,8 +65,8 @@ TEST(RecentRefusalsTest, MemoryIsBoundedAndTheOldestGivesWay) {
     refuse(refusals, refusal(i, kStart + nanoseconds(i)), std::to_string(i));
   }
   const auto all = all_of(refusals);
-  EXPECT_EQ(all.size(), 4096U);
-  for (const RefusedAccount& one : all) EXPECT_GE(one.last, kStart + nanoseconds(100'000 - 4096));
+  EXPECT_EQ(all.size(), 8192U);
+  for (const RefusedAccount& one : all) EXPECT_GE(one.last, kStart + nanoseconds(100'000 - 8192));
 }
 
 TEST(RecentRefusalsTest, WhatSeveralWorkersRefusedIsAddedUpAndTheLastComesFirst) {

@@ -71,6 +71,11 @@ Edit Edit::put(Row row, std::optional<std::int64_t> expected) {
   return {std::move(id), std::move(row), expected};
 }
 
+Edit Edit::change(Row row, const Row& there) {
+  const std::int64_t revision = stamp_of(there).revision;
+  return put(std::move(row), revision == 0 ? std::nullopt : std::optional(revision));
+}
+
 Edit Edit::remove(RowId id, std::optional<std::int64_t> expected) { return {std::move(id), std::nullopt, expected}; }
 
 Outcome<void> Editor::begin() {

@@ -26,6 +26,9 @@ struct Edit {
   std::optional<std::int64_t> expected;  // its revision; 0: it must not be there. Absent: whatever is there
 
   static Edit put(Row row, std::optional<std::int64_t> expected = std::nullopt);
+  // Puts it in place of a row that was read, if that is still there. What was written by hand has no revision, so it
+  // is not known whether it is.
+  static Edit change(Row row, const Row& there);
   static Edit remove(RowId id, std::optional<std::int64_t> expected = std::nullopt);
 };
 

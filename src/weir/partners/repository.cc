@@ -130,6 +130,20 @@ Outcome<Page> Repository::list(RowKind kind, const RowFilter& filter) {
   });
 }
 
+Outcome<Page> Repository::all() {
+  return ask<Page>([&](sql::Connection& connection) -> Outcome<Page> {
+    Page all;
+    for (const RowKind kind : {RowKind::kPlan, RowKind::kPartner, RowKind::kKey, RowKind::kLimit}) {
+      auto stored = Tables(connection).list(kind, {});
+      if (!stored) return std::unexpected(refusal_of(stored.error()));
+      Page page = page_of(*std::move(stored), kind, SIZE_MAX);
+      std::ranges::move(page.rows, std::back_inserter(all.rows));
+      std::ranges::move(page.faults, std::back_inserter(all.faults));
+    }
+    return all;
+  });
+}
+
 Outcome<std::vector<Change>> Repository::changes(const ChangeFilter& filter) {
   return ask<std::vector<Change>>([&](sql::Connection& connection) -> Outcome<std::vector<Change>> {
     auto changes = ChangeLog(connection).list(filter);

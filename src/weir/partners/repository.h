@@ -79,6 +79,8 @@ class Repository final : public Source {
   // Absent: there is none. kWrong: it was edited by hand and makes no sense.
   Outcome<std::optional<Row>> get(const RowId& id);
   Outcome<Page> list(RowKind kind, const RowFilter& filter);
+  // All rows of all kinds, of one moment.
+  Outcome<Page> all();
   Outcome<std::vector<Change>> changes(const ChangeFilter& filter);
   // Everything that is wrong with rows, by themselves and with the configuration.
   Outcome<Faults> check();

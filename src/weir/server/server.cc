@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t kReadSize = 16384;
 constexpr auto kHeadTimeout = std::chrono::seconds(10);
+constexpr auto kBodyTimeout = std::chrono::seconds(30);
 constexpr auto kIdleTimeout = std::chrono::seconds(60);
 constexpr auto kWriteTimeout = std::chrono::seconds(30);
 
@@ -76,9 +77,14 @@ class Server::Session final : public io::Retired {
 io::Detached Server::Session::run() {
   while (!stopped_ && co_await read_head()) {
     Answer answer;
-    bool keep_alive = !rejected_ && parser_.head().keep_alive && !server_.closing_;
-    if (!rejected_) keep_alive = co_await read_body() && keep_alive && !rejected_;
-    if (rejected_) {
+    std::optional<Answer> refusal;
+    if (!rejected_ && server_.options_.refuse) refusal = server_.options_.refuse(parser_.head());
+    const bool has_body = !rejected_ && parser_.head().body.kind != http::BodyKind::kNone;
+    bool keep_alive = !rejected_ && parser_.head().keep_alive && !server_.closing_ && !(refusal && has_body);
+    if (!rejected_ && !refusal) keep_alive = co_await read_body() && keep_alive && !rejected_;
+    if (refusal) {
+      answer = *std::move(refusal);
+    } else if (rejected_) {
       answer.status = rejection_.status;
       answer.body = fmt::format("{}\n", rejection_.detail);
     } else if (stopped_) {
@@ -156,8 +162,8 @@ io::Task<bool> Server::Session::read_body() {
   if (head.expects_continue && in_.empty() && !co_await write("HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
   std::uint64_t left = head.body.length;
   http::ChunkedDecoder decoder;
+  arm(kBodyTimeout);
   for (;;) {
-    arm(kHeadTimeout);
     if (head.body.kind == http::BodyKind::kLength) {
       const std::string_view payload = in_.view().substr(0, std::min<std::uint64_t>(left, in_.size()));
       if (!take_payload(payload)) co_return false;
@@ -209,18 +215,20 @@ std::string Server::Session::compose(const Answer& answer, bool keep_alive) cons
 }
 
 Server::Server(io::EventLoop& loop, Options options, Handler handler)
-    : loop_(loop), options_(options), handler_(std::move(handler)) {}
+    : loop_(loop), options_(std::move(options)), handler_(std::move(handler)) {}
 
 Server::~Server() = default;
 
 Result<void> Server::listen(const io::SocketAddress& address) {
   auto socket = io::open_listener(address, io::Sharing::kAlone);
   if (!socket) return std::unexpected(socket.error());
-  acceptors_.push_back(
-      std::make_unique<io::Acceptor>(loop_, std::move(*socket), [this](io::Acceptor::Accepted accepted) {
+  acceptors_.push_back(std::make_unique<io::Acceptor>(
+      loop_, std::move(*socket),
+      [this](io::Acceptor::Accepted accepted) {
         sessions_.push_back(std::make_unique<Session>(*this, std::move(accepted)));
         sessions_.back()->run();
-      }));
+      },
+      [this] { return sessions_.size() < options_.most_connections; }));
   return {};
 }
 

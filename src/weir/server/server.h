@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,10 @@ using Handler = std::function<io::Task<Answer>(const Request&)>;
 struct Options {
   std::size_t kept_body = 65536;
   bool refuse_larger_bodies = true;  // 413; false: the rest is read, counted and dropped
+  std::size_t most_connections = 256;
+  // What is answered by the head alone, before anything of a body is taken; then the connection ends. Absent:
+  // nothing.
+  std::function<std::optional<Answer>(const http::RequestHead&)> refuse{};
 };
 
 class Server {

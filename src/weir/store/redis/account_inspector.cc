@@ -71,6 +71,18 @@ Foreseen foresee_counter(const RedisKind::KeptSlot& kept, const RedisKind::Varia
   return {in_ticks(foreseen.seen, variant.ticks), in_ticks(foreseen.asked, variant.ticks)};
 }
 
+// The same of a slot with a book, among those that this process has met.
+std::optional<std::uint32_t> row_of(const RedisKind& kind, std::uint16_t index, const FoundSlot& slot,
+                                    std::uint64_t phase) {
+  for (std::uint32_t number = 1; number < kind.slot(index).book->size(); ++number) {
+    const RedisKind::Variant& variant = kind.variant(index, number);
+    std::string head = variant.head;
+    if (head.empty()) append_head(kind.slot(index).id, variant.limit, phase, head);
+    if (slot.head == head) return number;
+  }
+  return std::nullopt;
+}
+
 bool has_slot(std::span<const RedisKind* const> kinds, const FoundSlot& slot) {
   return std::ranges::any_of(kinds, [&](const RedisKind* kind) {
     return std::ranges::any_of(kind->slots(), [&](const auto& kept) { return names(slot.head, kept.id); });
@@ -105,9 +117,10 @@ void describe_asked(const AccountInspector::Subject& subject, const FoundAccount
   for (std::size_t kind = 0; kind < subject.kinds.size(); ++kind) {
     for (std::size_t i = 0; i < findings.kinds[kind].size(); ++i) {
       const RedisKind::KeptSlot& kept = subject.kinds[kind]->slot(i);
-      if (kept.book != nullptr) continue;
       SlotFinding& finding = findings.kinds[kind][i];
-      const RedisKind::Variant& variant = kept.variants[finding.variant];
+      if (kept.book != nullptr && !finding.row_known) continue;
+      const RedisKind::Variant& variant =
+          subject.kinds[kind]->variant(static_cast<std::uint16_t>(i), finding.variant);
       const FoundSlot* slot = found.find(kept.id);
       const std::uint64_t own = slot == nullptr ? 0 : written_phase(*slot);
       const limit::Call call{.now = 0, .wall = now, .phase = subject.account.phase().value_or(own)};
@@ -190,9 +203,14 @@ io::Task<Result<void>> AccountInspector::look_at(Subject subject, const FoundAcc
       const RedisKind::KeptSlot& kept = kind->slot(i);
       const FoundSlot* slot = found.find(kept.id);
       slots[i].found = slot != nullptr;
-      if (kept.book != nullptr) continue;  // it speaks for itself
-      if (slot != nullptr) {
-        call.phase = subject.account.phase().value_or(written_phase(*slot));
+      if (slot != nullptr) call.phase = subject.account.phase().value_or(written_phase(*slot));
+      if (kept.book != nullptr) {
+        const auto row =
+            slot == nullptr ? std::nullopt : row_of(*kind, static_cast<std::uint16_t>(i), *slot, call.phase);
+        if (!row) continue;  // it speaks for itself
+        slots[i].row_known = true;
+        slots[i].variant = *row;
+      } else if (slot != nullptr) {
         const auto writer = writer_of(kept, *slot, call.phase);
         slots[i].other_numbers = !writer;
         slots[i].variant = static_cast<std::uint32_t>(writer.value_or(0));
@@ -260,9 +278,8 @@ io::Task<Result<Forgotten>> AccountInspector::forget(Subject subject) {
   for (const std::string& list : lists) forget.add(name + list);
   const Result<redis::Reply> reply = co_await ask(subject.account.name(), forget);
   if (!reply) co_return std::unexpected(reply.error());
-  const bool told = co_await store_.tell_reset(name, client_.loop().now() + budget_);
-  if (!told) co_return std::unexpected(failure(Call::End::kTimedOut, budget_));
   Forgotten forgotten{.account = !record->view().is_nil()};
+  forgotten.told = co_await store_.tell_reset(name, client_.loop().now() + budget_);
   const auto deleted = static_cast<std::size_t>(reply->view().integer());
   forgotten.lists = deleted - std::min<std::size_t>(deleted, forgotten.account ? 1 : 0);
   co_return forgotten;

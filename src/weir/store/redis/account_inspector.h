@@ -54,6 +54,7 @@ struct AccountFindings {
 struct Forgotten {
   bool account = false;  // it was there
   std::size_t lists = 0;
+  bool told = true;  // false: what gateways remember of it they remember for a minute still
 };
 
 class AccountInspector {
