@@ -77,6 +77,9 @@ function(weir_part name)
   set_property(DIRECTORY APPEND PROPERTY WEIR_PARTS ${ARGN})
 endfunction()
 
+# Folders whose code is used by one thread at a time: ThreadSanitizer has nothing to find in their tests.
+set(WEIR_UNTHREADED config http limit route explain)
+
 # weir_folder(NAME DEPS...): the library weir_NAME from all sources of the current folder (and below it, but for folders
 # that have a CMakeLists.txt of their own), and the test program NAME_test from its *_test.cc files.
 function(weir_folder name)
@@ -97,6 +100,9 @@ function(weir_folder name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   if(WEIR_SANITIZE)
     list(FILTER tests EXCLUDE REGEX "/allocation_test\\.cc$")  # replaces operator new, as the sanitizers do
+  endif()
+  if(WEIR_SANITIZE STREQUAL thread AND name IN_LIST WEIR_UNTHREADED)
+    set(tests)
   endif()
   if(sources)
     add_library(weir_${name} STATIC ${sources})
