@@ -16,7 +16,6 @@ namespace {
 
 using partners::Outcome;
 using partners::Repository;
-using partners::RowKind;
 
 constexpr std::int64_t kUsualChanges = 100;
 constexpr std::int64_t kMostChanges = 1000;

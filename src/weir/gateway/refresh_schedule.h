@@ -31,7 +31,7 @@ class RefreshSchedule {
   nanoseconds period_;
   std::uint64_t random_;
   int failures_ = 0;
-  Instant due_{};  // the clock's beginning: long past
+  Instant due_{};                     // the clock's beginning: long past
   std::optional<Instant> last_miss_;  // that brought a fetch forward
 };
 
