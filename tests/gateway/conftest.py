@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from harness import Gateway, Origin, reply  # noqa: E402
 from harness.gateway import configuration  # noqa: E402
+from harness.mariadb import MariaDbServer  # noqa: E402
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 
@@ -68,6 +69,22 @@ def launch(request, tmp_path, binary):
         except AssertionError as problem:
             problems.append(str(problem))
     assert not problems, "\n".join(problems)
+
+
+@pytest.fixture(scope="module")
+def mariadb():
+    with MariaDbServer() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "mariadb"])
+def url(request, tmp_path):
+    """Of an empty database."""
+    if request.param == "sqlite":
+        return f"sqlite:{tmp_path}/policies.db"
+    server = request.getfixturevalue("mariadb")
+    server.clear()
+    return server.url
 
 
 class Shared:

@@ -12,11 +12,8 @@ import pytest
 
 from harness import RawClient, RedisServer, eventually
 from harness.api import Api, jsonschema, quoted
-from harness.mariadb import MariaDbServer
+from harness.policies import CALLERS, ROWS, as_partner
 
-CALLERS = [{"api_key": {"header": "X-Api-Key"}},
-           {"header": {"name": "X-Partner", "attribute": "partner", "from": "anyone"}}]
-ROWS = {"name": "rows", "per": ["partner", "service"], "rate": "policies"}
 FIXED = {"name": "fixed", "per": ["partner"], "rate": "5/h"}
 IN_FORCE = 2.0
 
@@ -24,21 +21,6 @@ IN_FORCE = 2.0
 def settings(url, **changes):
     policies = {"sql": {"url": url, "timeout": "2s"}, "cache": {"snapshot": "off"}, "budget": "500ms"}
     return {"callers": CALLERS, "limits": [ROWS], "policies": policies, **changes}
-
-
-@pytest.fixture(scope="module")
-def mariadb():
-    with MariaDbServer() as server:
-        yield server
-
-
-@pytest.fixture(params=["sqlite", "mariadb"])
-def url(request, tmp_path):
-    if request.param == "sqlite":
-        return f"sqlite:{tmp_path}/policies.db"
-    server = request.getfixturevalue("mariadb")
-    server.clear()
-    return server.url
 
 
 @pytest.fixture
@@ -61,10 +43,6 @@ def start(launch, origin, binary):
 
 def migrate(binary, gateway):
     subprocess.run([binary, "policies", "migrate", str(gateway.file)], check=True, capture_output=True, timeout=60)
-
-
-def as_partner(gateway, partner="acme", **fields):
-    return gateway.ask("GET", "/", {"X-Partner": partner, **fields})
 
 
 def put(api, target, body=None, **fields):

@@ -12,32 +12,16 @@ import time
 import pytest
 
 from harness import RedisServer, eventually, free_port
-from harness.mariadb import MariaDbServer
 from harness.policies import CALLERS, ROWS, CREATE, as_partner, figure, launch_with_policies, limit_of
 
 # A change is in force everywhere within this time.
 IN_FORCE = 2.0
 
 
-@pytest.fixture(scope="module")
-def mariadb():
-    with MariaDbServer() as server:
-        yield server
-
-
 @pytest.fixture
 def launch_with(launch, origin, binary, tmp_path):
     """launch_with(url, count=1, **top-level keys): gateways with a database, and how to change it."""
     return lambda url, count=1, **changes: launch_with_policies(launch, origin, binary, tmp_path, url, count, **changes)
-
-
-@pytest.fixture(params=["sqlite", "mariadb"])
-def url(request, tmp_path):
-    if request.param == "sqlite":
-        return f"sqlite:{tmp_path}/policies.db"
-    server = request.getfixturevalue("mariadb")
-    server.clear()
-    return server.url
 
 
 def test_a_limit_acts_only_on_partners_with_a_row(launch_with, url):

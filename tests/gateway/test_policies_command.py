@@ -61,12 +61,6 @@ class Weir:
                   "30/s")
 
 
-@pytest.fixture(scope="session")
-def mariadb():
-    with MariaDbServer() as server:
-        yield server
-
-
 @pytest.fixture(params=["sqlite", "mariadb"])
 def weir(request, binary, tmp_path):
     if request.param == "sqlite":

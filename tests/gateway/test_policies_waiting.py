@@ -9,16 +9,9 @@ import signal
 import pytest
 
 from harness import RawClient, eventually, reply, request_bytes
-from harness.mariadb import MariaDbServer
 from harness.policies import ROWS, as_partner, figure, launch_with_policies, limit_of
 
 BODY = bytes(range(256)) * 256
-
-
-@pytest.fixture(scope="module")
-def mariadb():
-    with MariaDbServer() as server:
-        yield server
 
 
 class Stopped:

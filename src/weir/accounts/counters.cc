@@ -21,22 +21,6 @@ std::string name_of(const policy::CountedSlot& slot, const std::string& limit) {
   return name;
 }
 
-}  // namespace
-
-Kinds kinds_of(const InForce& in_force, std::size_t values) {
-  std::vector<policy::CountedKind> all = policy::account_directory(*in_force.config);
-  Kinds found;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].per.size() != values) continue;
-    for (policy::CountedSlot& slot : all[i].slots) {
-      if (slot.rows) slot.rows = in_force.policy->limits()[slot.limit].rows;
-    }
-    found.kinds.push_back(std::move(all[i]));
-    found.numbers.push_back(i);
-  }
-  return found;
-}
-
 Result<Place> find_used(const config::Config& config, const std::vector<policy::CountedKind>& kinds,
                         const store::AccountFindings& findings, const CounterId& id) {
   std::vector<Place> found;
@@ -56,15 +40,6 @@ Result<Place> find_used(const config::Config& config, const std::vector<policy::
       fmt::format("limit '{}' has several counters in this account, one has to be named: {}", id.limit, names));
 }
 
-Result<store::AccountText> account_text(std::string_view prefix, const std::string& text) {
-  auto account = store::AccountText::read(prefix, text);
-  if (account) return *std::move(account);
-  return invalid(
-      "not an account: the values of `per` are joined by commas; in a value, `,` is `\\,`, `\\` is `\\\\`, `{` is "
-      "`\\(` "
-      "and `}` is `\\)`");
-}
-
 Result<void> check_returnable(const config::Limit& limit) {
   if (limit.algorithm == config::Algorithm::kConcurrency) {
     return invalid(fmt::format("limit '{}' counts what runs: a place is free when its request ends", limit.name));
@@ -74,6 +49,38 @@ Result<void> check_returnable(const config::Limit& limit) {
         fmt::format("limit '{}' remembers each request by itself: only all of them can be forgotten", limit.name));
   }
   return {};
+}
+
+}  // namespace
+
+Kinds kinds_of(const InForce& in_force, std::size_t values) {
+  std::vector<policy::CountedKind> all = policy::account_directory(*in_force.config);
+  Kinds found;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].per.size() != values) continue;
+    for (policy::CountedSlot& slot : all[i].slots) {
+      if (slot.rows) slot.rows = in_force.policy->limits()[slot.limit].rows;
+    }
+    found.kinds.push_back(std::move(all[i]));
+    found.numbers.push_back(i);
+  }
+  return found;
+}
+
+Result<Place> find_returnable(const config::Config& config, const std::vector<policy::CountedKind>& kinds,
+                              const store::AccountFindings& findings, const CounterId& id) {
+  const auto place = find_used(config, kinds, findings, id);
+  if (!place) return place;
+  const auto can = check_returnable(config.limits[kinds[place->kind].slots[place->slot].limit]);
+  return can ? place : std::unexpected(can.error());
+}
+
+Result<store::AccountText> account_text(std::string_view prefix, const std::string& text) {
+  auto account = store::AccountText::read(prefix, text);
+  if (account) return *std::move(account);
+  return invalid(
+      "not an account: the values of `per` are joined by commas; in a value, `,` is `\\,`, `\\` "
+      "is `\\\\`, `{` is `\\(` and `}` is `\\)`");
 }
 
 }  // namespace weir::accounts

@@ -3,6 +3,7 @@
 // Where the counters of an account are, in the configuration that is in force. Thread safety: plain values.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,12 @@ struct InForce {
   const policy::Policy* policy = nullptr;
 };
 
+// What is asked whenever an account is looked at.
+struct Sources {
+  std::function<InForce()> in_force;
+  std::function<limit::Call()> now;
+};
+
 // The kinds of accounts that can have so many values, in the order of the configuration.
 struct Kinds {
   std::vector<policy::CountedKind> kinds;
@@ -34,14 +41,12 @@ struct Place {
   std::size_t kind = 0;
   std::size_t slot = 0;
 };
-// The only counter of this name that is used. kInvalid: there is none, or several.
-Result<Place> find_used(const config::Config& config, const std::vector<policy::CountedKind>& kinds,
-                        const store::AccountFindings& findings, const CounterId& id);
+// The only counter of this name that is used. kInvalid: there is none, or several; or its limit counts what runs, or
+// remembers each request, so that there is nothing that could be given back to.
+Result<Place> find_returnable(const config::Config& config, const std::vector<policy::CountedKind>& kinds,
+                              const store::AccountFindings& findings, const CounterId& id);
 
 // Fails for what no account can be called.
 Result<store::AccountText> account_text(std::string_view prefix, const std::string& text);
-
-// Fails for limits that count what runs, or remember each request: there is nothing that could be given back to.
-Result<void> check_returnable(const config::Limit& limit);
 
 }  // namespace weir::accounts

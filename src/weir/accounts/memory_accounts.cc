@@ -88,11 +88,10 @@ io::Task<Result<ReportedCounter>> MemoryAccounts::give_back(std::string account,
   if (!opened) co_return std::unexpected(opened.error());
   const config::Config& config = *opened->in_force.config;
   const store::AccountFindings findings = look(*opened, 0);
-  const auto place = find_used(config, opened->chosen.kinds, findings, what.counter);
+  const auto place = find_returnable(config, opened->chosen.kinds, findings, what.counter);
   if (!place) co_return std::unexpected(place.error());
   const store::SlotFinding& finding = findings.kinds[place->kind][place->slot];
   const policy::CountedSlot& slot = opened->chosen.kinds[place->kind].slots[place->slot];
-  if (auto can = check_returnable(config.limits[slot.limit]); !can) co_return std::unexpected(can.error());
   const std::array adjustments{store::Adjustment{.slot = static_cast<std::uint16_t>(place->slot),
                                                  .variant = finding.variant,
                                                  .by = -what.amount,

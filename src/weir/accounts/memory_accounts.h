@@ -3,7 +3,6 @@
 // Accounts in the memory of this process. Thread safety: as Accounts.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "weir/accounts/accounts.h"
@@ -14,10 +13,6 @@ namespace weir::accounts {
 
 class MemoryAccounts final : public Accounts {
  public:
-  struct Sources {
-    std::function<InForce()> in_force;
-    std::function<limit::Call()> now;
-  };
   // The store outlives it.
   MemoryAccounts(store::MemoryStore& store, Sources sources) : store_(store), sources_(std::move(sources)) {}
 

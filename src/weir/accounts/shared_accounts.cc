@@ -6,6 +6,7 @@
 #include <utility>
 
 namespace weir::accounts {
+
 // An account, and where its counters are.
 struct SharedAccounts::Opened {
   InForce in_force;
@@ -64,11 +65,9 @@ io::Task<Result<ReportedCounter>> SharedAccounts::give_back(std::string account,
   const store::AccountInspector::Subject subject = opened->subject();
   const auto findings = co_await inspector_.inspect(subject, opened->call);
   if (!findings) co_return std::unexpected(findings.error());
-  const auto place = find_used(config, opened->chosen.kinds, *findings, what.counter);
+  const auto place = find_returnable(config, opened->chosen.kinds, *findings, what.counter);
   if (!place) co_return std::unexpected(place.error());
   const policy::CountedSlot& slot = opened->chosen.kinds[place->kind].slots[place->slot];
-  const config::Limit& limit = config.limits[slot.limit];
-  if (auto can = check_returnable(limit); !can) co_return std::unexpected(can.error());
   const auto change = adjustment(*opened, *place, findings->kinds[place->kind][place->slot], what.amount);
   if (!change) co_return std::unexpected(change.error());
   const std::array adjustments{*change};

@@ -3,7 +3,6 @@
 // Accounts in the Redis that all gateways share. Thread safety: as Accounts.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "weir/accounts/accounts.h"
@@ -14,10 +13,6 @@ namespace weir::accounts {
 
 class SharedAccounts final : public Accounts {
  public:
-  struct Sources {
-    std::function<InForce()> in_force;
-    std::function<limit::Call()> now;
-  };
   // The store and the inspector outlive it.
   SharedAccounts(store::RedisStore& store, store::AccountInspector& inspector, Sources sources)
       : store_(store), inspector_(inspector), sources_(std::move(sources)) {}

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
 
 #include "weir/admin/answers.h"
@@ -18,6 +17,7 @@ namespace {
 
 using accounts::Accounts;
 
+constexpr Question::Numbers kCosts{.usual = 0, .least = 1, .most = limit::kMaxUnits};
 constexpr nanoseconds kNow = std::chrono::seconds(60);
 
 // A report, or a counter of one.
@@ -29,16 +29,8 @@ server::Answer answer_of(const Result<T>& found) {
   return answer;
 }
 
-std::optional<limit::Cost> cost_of(const std::string& text) {
-  limit::Cost cost = 0;
-  if (text.empty()) return cost;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), cost);
-  const bool usable = fault == std::errc() && end == text.data() + text.size() && cost > 0;
-  return usable && cost <= limit::kMaxUnits ? std::optional(cost) : std::nullopt;
-}
-
 io::Task<server::Answer> inspect(Accounts& accounts, const Question& question) {
-  const auto cost = cost_of(question.parameter("cost"));
+  const auto cost = question.number("cost", kCosts);
   if (!cost) co_return problem(400, "bad-parameter", "`cost` is a whole number above 0.");
   auto inspecting = accounts.inspect(question.names.front(), *cost);
   co_return answer_of(co_await inspecting);

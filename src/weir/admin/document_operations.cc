@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -17,17 +16,8 @@ namespace {
 using partners::Outcome;
 using partners::Repository;
 
-constexpr std::int64_t kUsualChanges = 100;
-constexpr std::int64_t kMostChanges = 1000;
-
-std::optional<std::int64_t> number(const std::string& text, std::int64_t fallback, std::int64_t least,
-                                   std::int64_t most) {
-  if (text.empty()) return fallback;
-  std::int64_t value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc() || end != text.data() + text.size() || value < least || value > most) return std::nullopt;
-  return value;
-}
+constexpr Question::Numbers kChanges{.usual = 100, .least = 1, .most = 1000};
+constexpr Question::Numbers kRevisions{.usual = 0, .least = 0, .most = INT64_MAX};
 
 partners::Faults faults_of(const std::vector<config::Diagnostic>& diagnostics) {
   partners::Faults faults;
@@ -60,8 +50,8 @@ Outcome<partners::ChangeFilter> change_filter(const Question& question) {
   filter.partner = question.parameter("partner");
   filter.by = question.parameter("by");
   const auto wrong = [](const char* what) { return partners::refuse(partners::Refusal::Kind::kWrong, what); };
-  const auto after = number(question.parameter("after"), 0, 0, INT64_MAX);
-  const auto most = number(question.parameter("most"), kUsualChanges, 1, kMostChanges);
+  const auto after = question.number("after", kRevisions);
+  const auto most = question.number("most", kChanges);
   if (!after) return wrong("`after` is a revision");
   if (!most) return wrong("`most` is a number from 1 to 1000");
   const std::string& kind = question.parameter("kind");

@@ -9,19 +9,14 @@
 
 #include "weir/admin/answers.h"
 #include "weir/config/http_types.h"
-#include "weir/http/field.h"
+#include "weir/config/url.h"
+#include "weir/identity/sources.h"
 #include "weir/partners/validate.h"
 
 namespace weir::admin {
 namespace {
 
 using Operation = Operations::Operation;
-
-int digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 std::string_view take_until(std::string_view& text, char end) {
   const std::size_t at = std::min(text.find(end), text.size());
@@ -104,14 +99,16 @@ std::string media_type(const http::RequestHead& head) {
 // A body of another type is not read: a page in a browser may send forms and plain text to whom it likes.
 std::optional<server::Answer> read_body(const server::Request& request, const Operation& operation,
                                         Question& question) {
-  question.text = request.body;
   if (operation.body == Operations::Body::kNone) {
     if (request.body_size == 0) return std::nullopt;
     return problem(400, "unexpected-body", "This operation takes no body.");
   }
   const std::string type = media_type(request.head);
   const bool is_json = type == "application/json" || type == "application/merge-patch+json";
-  if (operation.body == Operations::Body::kText && (type == "application/yaml" || is_json)) return std::nullopt;
+  if (operation.body == Operations::Body::kText && (type == "application/yaml" || is_json)) {
+    question.text = request.body;
+    return std::nullopt;
+  }
   if (!is_json) return problem(415, "not-json", "The body has to be application/json.");
   if (request.body_size > Operations::kLargestObject) {
     return problem(413, "body-too-large", "No row has so many bytes.");
@@ -120,16 +117,6 @@ std::optional<server::Answer> read_body(const server::Request& request, const Op
   question.body = partners::Json::parse(request.body, nullptr, false);
   if (question.body.is_object()) return std::nullopt;
   return problem(400, "bad-json", "The body has to be one JSON object.");
-}
-
-// The value of a field that may be there once; empty: it is not. False: it is there twice.
-bool read_once(const http::RequestHead& head, std::string_view name, std::string& value) {
-  for (const http::Field& field : head.fields) {
-    if (!http::same_name(field.name(head.bytes), name)) continue;
-    if (!value.empty()) return false;
-    value = head.value(field);
-  }
-  return true;
 }
 
 // An ETag of a row.
@@ -144,14 +131,16 @@ std::optional<std::int64_t> revision_of(std::string_view tag) {
 // A condition that is not looked at would do harm. Whoever reads gets the row in any case.
 std::optional<server::Answer> read_conditions(const http::RequestHead& head, const Operation& operation,
                                               Question& question) {
-  std::string match, none;
-  const bool once = read_once(head, "If-Match", match) && read_once(head, "If-None-Match", none);
   if (operation.method == "GET") return std::nullopt;
-  if (!once || (!match.empty() && !none.empty())) return problem(400, "bad-condition", "One condition is enough.");
-  if (match.empty() && none.empty()) return std::nullopt;
+  const identity::Single match = identity::find_field(head, identity::FieldName("If-Match"));
+  const identity::Single none = identity::find_field(head, identity::FieldName("If-None-Match"));
+  if (match.twice || none.twice || (!match.value.empty() && !none.value.empty())) {
+    return problem(400, "bad-condition", "One condition is enough.");
+  }
+  if (match.value.empty() && none.value.empty()) return std::nullopt;
   if (!operation.conditional) return problem(400, "bad-condition", "Nothing here has a revision.");
-  if (!none.empty() && none != "*") return problem(400, "bad-condition", "If-None-Match can be * only.");
-  question.expected = match.empty() ? 0 : revision_of(match);
+  if (!none.value.empty() && none.value != "*") return problem(400, "bad-condition", "If-None-Match can be * only.");
+  question.expected = match.value.empty() ? 0 : revision_of(match.value);
   if (question.expected) return std::nullopt;
   return problem(400, "bad-condition", "If-Match has to be the ETag of a row.");
 }
@@ -181,6 +170,16 @@ const std::string& Question::parameter(const std::string& name) const {
   return found == parameters.end() ? none : found->second;
 }
 
+std::optional<std::int64_t> Question::number(const std::string& name, const Numbers& numbers) const {
+  const std::string& digits = parameter(name);
+  if (digits.empty()) return numbers.usual;
+  std::int64_t value = 0;
+  const char* const last = digits.data() + digits.size();
+  const auto [end, fault] = std::from_chars(digits.data(), last, value);
+  const bool fits = fault == std::errc() && end == last && value >= numbers.least && value <= numbers.most;
+  return fits ? std::optional(value) : std::nullopt;
+}
+
 io::Task<server::Answer> Operations::answer(const server::Request& request) const {
   if (!decode(request.head.path)) co_return problem(400, "bad-path", "The path cannot be decoded.");
   std::string methods;
@@ -207,33 +206,9 @@ io::Task<server::Answer> Operations::answer(const server::Request& request) cons
 }
 
 std::optional<std::string> decode(std::string_view text) {
-  std::string plain;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '%') {
-      plain += text[at];
-      continue;
-    }
-    if (at + 2 >= text.size()) return std::nullopt;
-    const int high = digit(text[at + 1]), low = digit(text[at + 2]);
-    if (high < 0 || low < 0 || high + low == 0) return std::nullopt;
-    plain += static_cast<char>(high * 16 + low);
-    at += 2;
-  }
-  return plain;
-}
-
-std::string encode(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-                       c == '.' || c == '_' || c == '~';
-    if (plain) {
-      out += c;
-    } else {
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return out;
+  auto plain = config::percent_decoded(text);
+  if (!plain || plain->find('\0') != std::string::npos) return std::nullopt;
+  return *std::move(plain);
 }
 
 }  // namespace weir::admin

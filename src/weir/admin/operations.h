@@ -23,12 +23,20 @@ struct Question {
   std::vector<std::string> names;                 // what stands for the names in the path, decoded
   std::map<std::string, std::string> parameters;  // of the query, decoded
   partners::Json body;                            // null: there is none
-  std::string text;                               // the body as it was sent
+  std::string text;                               // a document, as it was sent
   std::string by;                                 // who asks, for the audit
   std::optional<std::int64_t> expected;           // If-Match: a revision; If-None-Match: * is 0
 
   // Empty: absent.
   const std::string& parameter(const std::string& name) const;
+  // Of a parameter that is a whole number.
+  struct Numbers {
+    std::int64_t usual = 0;  // where it is not there
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+  };
+  // Absent: it is none of these.
+  std::optional<std::int64_t> number(const std::string& name, const Numbers& numbers) const;
   bool is_set(const std::string& name) const { return parameter(name) == "true"; }
 };
 
@@ -62,6 +70,5 @@ class Operations {
 
 // "acme%2Cinc" is "acme,inc"; absent: a `%` without two hexadecimal digits behind it, or a zero byte.
 std::optional<std::string> decode(std::string_view text);
-std::string encode(std::string_view text);
 
 }  // namespace weir::admin

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "weir/base/percent.h"
 #include "weir/http/parser.h"
 
 namespace weir::admin {
@@ -122,8 +123,7 @@ TEST_F(OperationsTest, ConditionsAreRevisionsOrThatThereIsNone) {
 TEST(EscapesTest, WhatIsEncodedIsDecodedAgain) {
   std::string all;
   for (int byte = 1; byte < 256; ++byte) all += static_cast<char>(byte);
-  EXPECT_EQ(decode(encode(all)), all);
-  EXPECT_EQ(encode("a b/c~"), "a%20b%2Fc~");
+  EXPECT_EQ(decode(percent_encoded(all)), all);
   EXPECT_EQ(decode("%00"), std::nullopt);
   EXPECT_EQ(decode("%4"), std::nullopt);
 }

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
 
+#include "weir/base/percent.h"
 #include "weir/partners/json.h"
 #include "weir/partners/words.h"
 
@@ -24,8 +24,7 @@ using partners::Row;
 using partners::RowId;
 using partners::RowKind;
 
-constexpr std::size_t kUsualPage = 100;
-constexpr std::size_t kLargestPage = 1000;
+constexpr Question::Numbers kPage{.usual = 100, .least = 1, .most = 1000};
 
 std::string collection(RowKind kind) { return fmt::format("/v1/{}s", word(kind)); }
 
@@ -61,21 +60,11 @@ std::optional<RowId> place_of(RowKind kind, const std::string& text) {
   return partners::id_of(LimitId{parts[0], {owner, parts[2]}, parts[3], parts[4]});
 }
 
-std::optional<std::size_t> page_size(const std::string& text) {
-  if (text.empty()) return kUsualPage;
-  std::size_t size = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (fault != std::errc() || end != text.data() + text.size() || size == 0 || size > kLargestPage) {
-    return std::nullopt;
-  }
-  return size;
-}
-
 // The same question, for what comes after this page.
 std::string next_link(RowKind kind, const Question& question, const RowId& last) {
-  std::string link = collection(kind) + "?after=" + encode(place_text(last));
+  std::string link = collection(kind) + "?after=" + percent_encoded(place_text(last));
   for (const auto& [name, value] : question.parameters) {
-    if (name != "after") link += "&" + name + "=" + encode(value);
+    if (name != "after") link += "&" + name + "=" + percent_encoded(value);
   }
   return link;
 }
@@ -184,11 +173,11 @@ io::Task<server::Answer> Rows::list(const Question& question) const {
                              .partner = question.parameter("partner"),
                              .plan = question.parameter("plan"),
                              .after = {}};
-  const auto most = page_size(question.parameter("most"));
+  const auto most = question.number("most", kPage);
   if (!most) {
-    co_return problem(400, "bad-parameter", fmt::format("`most` is a number from 1 to {}.", kLargestPage));
+    co_return problem(400, "bad-parameter", fmt::format("`most` is a number from 1 to {}.", kPage.most));
   }
-  filter.most = *most;
+  filter.most = static_cast<std::size_t>(*most);
   if (!question.parameter("after").empty()) {
     filter.after = place_of(kind_, question.parameter("after"));
     if (!filter.after) co_return problem(400, "bad-parameter", "`after` is to be taken from `next` of a page.");

@@ -2,20 +2,17 @@
 #include "weir/app/admin_sources.h"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <utility>
 
 #include "weir/accounts/memory_accounts.h"
 #include "weir/accounts/shared_accounts.h"
+#include "weir/app/store_session.h"
 #include "weir/gateway/shared_store.h"
 #include "weir/partners/settings.h"
 
 namespace weir::app {
 namespace {
-
-// A person waits longer than a request.
-constexpr nanoseconds kPatience = std::chrono::seconds(3);
 
 accounts::InForce in_force(const gateway::Gateway& gateway) {
   const auto generation = gateway.generation();
@@ -25,8 +22,7 @@ accounts::InForce in_force(const gateway::Gateway& gateway) {
 // The store of all gateways, by connections of its own.
 class SharedStoreDesk final : public accounts::Accounts {
  public:
-  SharedStoreDesk(io::EventLoop& loop, gateway::SharedStoreSettings settings,
-                  accounts::SharedAccounts::Sources sources)
+  SharedStoreDesk(io::EventLoop& loop, gateway::SharedStoreSettings settings, accounts::Sources sources)
       : settings_(std::move(settings)),
         access_(loop, settings_),
         inspector_(access_.client, access_.store, settings_.store.budget, settings_.store.clock),
@@ -51,17 +47,15 @@ class SharedStoreDesk final : public accounts::Accounts {
 };
 
 std::unique_ptr<accounts::Accounts> open_accounts(gateway::Gateway& gateway, io::EventLoop& loop) {
-  const auto current = [&gateway] { return in_force(gateway); };
-  const auto now = [&gateway] { return gateway.call_now(); };
+  accounts::Sources sources{.in_force = [&gateway] { return in_force(gateway); },
+                            .now = [&gateway] { return gateway.call_now(); }};
   if (gateway.shared_store() == nullptr) {
-    return std::make_unique<accounts::MemoryAccounts>(gateway.store(),
-                                                      accounts::MemoryAccounts::Sources{current, now});
+    return std::make_unique<accounts::MemoryAccounts>(gateway.store(), std::move(sources));
   }
   gateway::SharedStoreSettings settings = *gateway.shared_store();
-  settings.store.budget = std::max(settings.store.budget, kPatience);
+  settings.store.budget = std::max(settings.store.budget, StoreSession::kBudget);
   settings.client.node.budget = settings.store.budget;
-  return std::make_unique<SharedStoreDesk>(loop, std::move(settings),
-                                           accounts::SharedAccounts::Sources{current, now});
+  return std::make_unique<SharedStoreDesk>(loop, std::move(settings), std::move(sources));
 }
 
 std::optional<admin::PolicyDesk::Sources> policy_sources(gateway::Gateway& gateway) {

@@ -32,8 +32,7 @@ Result<Told> RedisCounters::look(std::span<const explain::AccountQuestion> quest
 }
 
 explain::SourceFacts RedisCounters::source(const Error* failure) const {
-  std::string servers;
-  for (const config::RedisUrl& url : redis_.urls) servers += (servers.empty() ? "" : ", ") + url.server.text;
+  const std::string servers = servers_text(redis_);
   if (failure == nullptr) return {"redis", "as Redis at " + servers + " has them"};
   return {"none", fmt::format("the store at {}: {}; the answer is that of a gateway which cannot reach it either "
                               "(on_store_failure)",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "weir/accounts/counters.h"
 #include "weir/app/commands.h"
 #include "weir/config/load.h"
 
@@ -44,12 +45,9 @@ std::expected<AccountQuestion, int> ask_about(const std::string& file, const std
                  file.c_str());
     return std::unexpected(kWrongUsage);
   }
-  const auto name = store::AccountText::read(loaded->config.redis->prefix, account);
+  const auto name = accounts::account_text(loaded->config.redis->prefix, account);
   if (!name) {
-    std::fprintf(stderr,
-                 "%s: not an account: the values of `per` are joined by commas; in a value, `,` is `\\,`, `\\` "
-                 "is `\\\\`, `{` is `\\(` and `}` is `\\)`\n",
-                 account.c_str());
+    std::fprintf(stderr, "%s: %s\n", account.c_str(), name.error().message.c_str());
     return std::unexpected(kWrongUsage);
   }
   auto session = StoreSession::open(*loaded->config.redis);
@@ -68,10 +66,14 @@ std::expected<AccountQuestion, int> ask_about(const std::string& file, const std
                          .session = std::move(*session)};
 }
 
-void print_failure(const config::Redis& redis, const Error& error) {
+std::string servers_text(const config::Redis& redis) {
   std::string servers;
   for (const config::RedisUrl& url : redis.urls) servers += (servers.empty() ? "" : ", ") + url.server.text;
-  std::fprintf(stderr, "the store at %s: %s\n", servers.c_str(), error.message.c_str());
+  return servers;
+}
+
+void print_failure(const config::Redis& redis, const Error& error) {
+  std::fprintf(stderr, "the store at %s: %s\n", servers_text(redis).c_str(), error.message.c_str());
 }
 
 }  // namespace weir::app

@@ -81,6 +81,9 @@ struct AccountQuestion {
 // Fails with the process's exit code, when what is wrong has been said on standard error.
 std::expected<AccountQuestion, int> ask_about(const std::string& file, const std::string& account);
 
+// The servers that the configuration names, without users and passwords.
+std::string servers_text(const config::Redis& redis);
+
 // Says on standard error that the store failed, and which.
 void print_failure(const config::Redis& redis, const Error& error);
 

@@ -81,6 +81,14 @@ RouteFacts route_of(const Rehearsal& rehearsal, route::ServiceIndex index, const
   return facts;
 }
 
+std::vector<LimitFacts> none_reached(const gateway::Generation& generation) {
+  std::vector<LimitFacts> limits;
+  for (std::size_t i = 0; i < generation.config.limits.size(); ++i) {
+    limits.push_back(not_reached(generation.policy.limits()[i], generation.config.limits[i]));
+  }
+  return limits;
+}
+
 SourceFacts policies_of(const Rehearsal& rehearsal, const config::Policies& policies) {
   const std::string& database = policies.sql.url.text;
   if (!rehearsal.database_failed()) return {"database", fmt::format("looked up in {}", database)};
@@ -138,10 +146,7 @@ Explanation Explainer::run(const http::RequestHead& head, const identity::Peer& 
   if (verdict_.service != gateway::Verdict::kNoService && reaches_limits()) {
     add_limits(head);
   } else {
-    const config::Config& config = rehearsal_.generation().config;
-    const auto& limits = rehearsal_.generation().policy.limits();
-    for (std::size_t i = 0; i < limits.size(); ++i)
-      result_.limits.push_back(not_reached(limits[i], config.limits[i]));
+    result_.limits = none_reached(rehearsal_.generation());
   }
   hide();
   answer();
@@ -259,9 +264,7 @@ Result<Explanation> explain(const config::Config& config, const RequestWords& wo
   refused.request = {
       .method = start->method, .target = start->target, .host = {}, .from = peer.text, .trusted = peer.trusted};
   refused.answer = answer_of(parser.rejection());
-  for (std::size_t i = 0; i < config.limits.size(); ++i) {
-    refused.limits.push_back(not_reached(generation.policy.limits()[i], config.limits[i]));
-  }
+  refused.limits = none_reached(generation);
   return refused;
 }
 

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "weir/base/percent.h"
+
 namespace weir::explain {
 namespace {
 
@@ -115,7 +117,7 @@ Result<std::string> GatewayCounters::ask(const std::string& account, limit::Cost
   const config::Endpoint& address = admin_->address;
   std::vector<std::string> fields;
   if (admin_->token) fields.push_back("Authorization: Bearer " + *admin_->token);
-  std::string target = "/v1/accounts/" + io::HttpClient::segment(account);
+  std::string target = "/v1/accounts/" + percent_encoded(account);
   if (cost > 0) target += fmt::format("?cost={}", cost);
   auto answer = client_.get({authority_of(address), address.unix_path}, target, std::move(fields), kLargest, kTime);
   if (!answer) return failure(fmt::format("no gateway answers at {} ({})", address.text, answer.error().message));

@@ -100,6 +100,10 @@ bool Origins::is_believed(config::TrustedFrom from) const {
   return from == config::TrustedFrom::kAnyone || scene_.peer.trusted;
 }
 
+std::string Origins::disbelief() const {
+  return fmt::format("is believed only from trusted proxies, and {} is none", scene_.peer.text);
+}
+
 void Origins::keep_secrets() {
   for (const config::Caller& caller : config_.callers) {
     if (std::holds_alternative<config::HeaderCaller>(caller)) continue;
@@ -195,7 +199,7 @@ std::string Origins::absence(const Said& said, std::string_view name) const {
   const std::string_view value = field(header);
   if (value.empty()) return fmt::format("the request has no {}", header);
   if (const auto* one = std::get_if<config::HeaderCaller>(said.caller); one != nullptr && !is_believed(one->from)) {
-    return fmt::format("{} is believed only from trusted proxies, and {} is none", header, scene_.peer.text);
+    return header + " " + disbelief();
   }
   if (!said.good) return fmt::format("what is in {} is not taken ({})", header, said.code);
   if (const auto* token = std::get_if<config::JwtCaller>(said.caller)) {
@@ -222,8 +226,7 @@ std::vector<std::string> Origins::notes() const {
     const auto* one = std::get_if<config::HeaderCaller>(said.caller);
     if (one == nullptr || field(one->header).empty()) continue;
     if (!is_believed(one->from)) {
-      notes.push_back(fmt::format("{} was sent, but is believed only from trusted proxies, and {} is none",
-                                  one->header, scene_.peer.text));
+      notes.push_back(fmt::format("{} was sent, but {}", one->header, disbelief()));
     } else if (const auto first = std::ranges::find_if(
                    said_, [&](const Said& other) { return !value_of(other, one->attribute).empty(); });
                first != said_.end() && &*first != &said) {
@@ -233,8 +236,7 @@ std::vector<std::string> Origins::notes() const {
   }
   const std::string& proxies = config_.client_address.header;
   if (!field(proxies).empty() && !scene_.peer.trusted) {
-    notes.push_back(fmt::format("{} was sent, but is believed only from trusted proxies, and {} is none", proxies,
-                                scene_.peer.text));
+    notes.push_back(fmt::format("{} was sent, but {}", proxies, disbelief()));
   }
   return notes;
 }

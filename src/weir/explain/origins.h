@@ -63,6 +63,7 @@ class Origins {
   AttributeFacts facts(const config::PerAttribute& attribute, std::string_view value) const;
   bool is_wanted(const std::string& name) const;
   bool is_believed(config::TrustedFrom from) const;
+  std::string disbelief() const;  // why the peer's fields are not
   std::string_view field(const std::string& name) const;
   void keep_secrets();
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/io/http_client.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 namespace weir::io {
@@ -20,20 +18,6 @@ Result<HttpClient::Answer> HttpClient::get(const Place& place, const std::string
                              .time = time});
   if (!answer) return std::unexpected(answer.error());
   return Answer{static_cast<int>(answer->status), std::move(answer->body)};
-}
-
-std::string HttpClient::segment(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                       c == '_' || c == '~' || c == '.';
-    if (plain) {
-      escaped += c;
-    } else {
-      escaped += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return escaped;
 }
 
 }  // namespace weir::io

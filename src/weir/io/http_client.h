@@ -30,9 +30,6 @@ class HttpClient {
   Result<Answer> get(const Place& place, const std::string& target, std::vector<std::string> fields,
                      std::size_t largest, std::chrono::milliseconds time);
 
-  // What a path segment may not hold is escaped, and `/` with it (RFC 3986 section 2.1).
-  static std::string segment(std::string_view text);
-
  private:
   CurlClient client_;
 };

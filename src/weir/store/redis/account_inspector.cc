@@ -38,11 +38,17 @@ std::uint64_t written_phase(const FoundSlot& slot) {
   return one == nullptr ? 0 : static_cast<std::uint64_t>(one->numbers().alignment.offset);
 }
 
-// The variant by whose numbers it was written; absent: none.
-std::optional<std::size_t> writer_of(const RedisKind::KeptSlot& kept, const FoundSlot& slot, std::uint64_t phase) {
-  for (std::size_t i = 0; i < kept.variants.size(); ++i) {
-    std::string head = kept.variants[i].head;
-    if (head.empty()) append_head(kept.id, kept.variants[i].limit, phase, head);
+// The variant by whose numbers it was written; of a slot with a book, among those that this process has met. Absent:
+// none.
+std::optional<std::uint32_t> writer_of(const RedisKind& kind, std::uint16_t index, const FoundSlot& slot,
+                                       std::uint64_t phase) {
+  const RedisKind::KeptSlot& kept = kind.slot(index);
+  const std::uint32_t first = kept.book == nullptr ? 0 : 1;  // the first one of a book is its sort
+  const auto end = kept.book == nullptr ? static_cast<std::uint32_t>(kept.variants.size()) : kept.book->size();
+  for (std::uint32_t i = first; i < end; ++i) {
+    const RedisKind::Variant& variant = kind.variant(index, i);
+    std::string head = variant.head;
+    if (head.empty()) append_head(kept.id, variant.limit, phase, head);
     if (slot.head == head) return i;
   }
   return std::nullopt;
@@ -69,18 +75,6 @@ Foreseen foresee_counter(const RedisKind::KeptSlot& kept, const RedisKind::Varia
   const StateWords words = state_of(variant, head, counter.slot, call);
   const Foreseen foreseen = foresee(variant.limit, words, call, cost);
   return {in_ticks(foreseen.seen, variant.ticks), in_ticks(foreseen.asked, variant.ticks)};
-}
-
-// The same of a slot with a book, among those that this process has met.
-std::optional<std::uint32_t> row_of(const RedisKind& kind, std::uint16_t index, const FoundSlot& slot,
-                                    std::uint64_t phase) {
-  for (std::uint32_t number = 1; number < kind.slot(index).book->size(); ++number) {
-    const RedisKind::Variant& variant = kind.variant(index, number);
-    std::string head = variant.head;
-    if (head.empty()) append_head(kind.slot(index).id, variant.limit, phase, head);
-    if (slot.head == head) return number;
-  }
-  return std::nullopt;
 }
 
 bool has_slot(std::span<const RedisKind* const> kinds, const FoundSlot& slot) {
@@ -200,28 +194,24 @@ io::Task<Result<void>> AccountInspector::look_at(Subject subject, const FoundAcc
   for (const RedisKind* kind : subject.kinds) {
     auto& slots = findings.kinds.emplace_back(kind->slots().size());
     for (std::size_t i = 0; i < slots.size(); ++i) {
+      const auto index = static_cast<std::uint16_t>(i);
       const RedisKind::KeptSlot& kept = kind->slot(i);
       const FoundSlot* slot = found.find(kept.id);
       slots[i].found = slot != nullptr;
       if (slot != nullptr) call.phase = subject.account.phase().value_or(written_phase(*slot));
-      if (kept.book != nullptr) {
-        const auto row =
-            slot == nullptr ? std::nullopt : row_of(*kind, static_cast<std::uint16_t>(i), *slot, call.phase);
-        if (!row) continue;  // it speaks for itself
-        slots[i].row_known = true;
-        slots[i].variant = *row;
-      } else if (slot != nullptr) {
-        const auto writer = writer_of(kept, *slot, call.phase);
-        slots[i].other_numbers = !writer;
-        slots[i].variant = static_cast<std::uint32_t>(writer.value_or(0));
-      } else if (!has_list(kept.variants.front().form)) {  // a list may be there without its slot
+      const auto writer = slot == nullptr ? std::nullopt : writer_of(*kind, index, *slot, call.phase);
+      if (kept.book != nullptr && !writer) continue;  // it speaks for itself
+      slots[i].variant = writer.value_or(0);
+      slots[i].row_known = kept.book != nullptr;
+      slots[i].other_numbers = slot != nullptr && !writer;
+      if (slot == nullptr && !has_list(kept.variants.front().form)) {  // a list may be there without its slot
         slots[i].outcome = {.admitted = true,
                             .remaining = kept.variants.front().limit.capacity(),
                             .retry_after = 0,
                             .next_after = {}};
         continue;
       }
-      const Charge charge{.slot = static_cast<std::uint16_t>(i), .variant = slots[i].variant, .cost = 0};
+      const Charge charge{.slot = index, .variant = slots[i].variant, .cost = 0};
       const RedisStore::Account account{*kind, subject.account.name()};
       const Result<limit::Outcome> seen = co_await peek(account, charge, call);
       if (!seen) co_return std::unexpected(seen.error());
