@@ -4,6 +4,7 @@
 The look-up table (cached, absent, expired; Redis down, SQL down, both; starts with nothing to ask), changes that reach
 three gateways, keys that replace keys, and rows that make no sense."""
 
+import contextlib
 import json
 import sqlite3
 import subprocess
@@ -11,7 +12,7 @@ import time
 
 import pytest
 
-from harness import RedisServer, eventually, free_port
+from harness import RedisServer, eventually, free_port, request_bytes
 from harness.policies import CALLERS, ROWS, CREATE, as_partner, figure, launch_with_policies, limit_of
 
 # A change is in force everywhere within this time.
@@ -168,6 +169,28 @@ def test_what_is_known_is_not_asked_for_again(launch_with, url):
         assert as_partner(gateway, "stranger").status == 200
     assert figure(gateway, "weir_policies_reads_total", **{"from": "sql"}) == before
     assert figure(gateway, "weir_policies_lookups_total", result="known") >= 100
+
+
+@pytest.mark.parametrize("most", [1, 300])
+def test_whoever_is_looked_up_is_known_however_little_room_there_is(launch_with, tmp_path, most):
+    """More names and keys than the cache holds, many at once: the database answers each, for none it seems away."""
+    policies, gateway = launch_with(f"sqlite:{tmp_path / 'p.db'}", limits=[{**ROWS, "on_store_failure": "closed"}],
+                                    guessing="off", workers=1, policies={"cache": {"max": most}, "budget": "5s"})
+    policies("partners", "put", "acme")
+    policies.limit("acme", "1000000/day")
+    key = policies.key("acme")
+    callers = [({"X-Api-Key": "weir_{}"}, 401), ({"X-Partner": "stranger-{}"}, 200), ({"X-Api-Key": key}, 200)]
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(gateway.connect()) for _ in range(30)]
+        for turn in range(60):
+            for place, client in enumerate(clients):
+                [(name, value)] = callers[place % 3][0].items()
+                client.send(request_bytes(fields={name: value.format(turn * 30 + place)}))
+            for place, client in enumerate(clients):
+                response = client.response()
+                assert response.status == callers[place % 3][1], (turn, place, response)
+                assert (limit_of(response) is not None) == (place % 3 == 2)
+    assert figure(gateway, "weir_policies_lookups_total", result="away") == 0
 
 
 def test_what_was_changed_by_hand_is_found_when_it_expires(launch_with, tmp_path):

@@ -264,3 +264,28 @@ def test_a_refusal_says_nothing_about_keys_and_addresses(launch, origin):
     refused = [gateway.ask(fields=fields) for _ in range(2)][1]
     assert refused.status == 429
     assert not re.search(rb"secret-key-1|127\.0\.0\.1|acme", refused.head + refused.body)
+
+
+MALFORMED = {
+    400: b"GET / HTTP/1.1\r\nHost: a b\r\n\r\n",
+    414: b"GET /" + b"a" * 70000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    417: b"GET / HTTP/1.1\r\nHost: localhost\r\nExpect: a-miracle\r\n\r\n",
+    431: b"GET / HTTP/1.1\r\nHost: localhost\r\nX-A: " + b"a" * 70000 + b"\r\n\r\n",
+    501: b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+    505: b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n",
+    408: b"GET / HTTP/1.1\r\nHost: loc",
+}
+
+
+@pytest.mark.parametrize("status", MALFORMED)
+def test_a_request_that_cannot_be_read_is_told_nothing_of_the_last_one(launch, origin, status):
+    """Neither of one that was admitted nor of one that was refused."""
+    gateway = launch(origin, limits=[SERVICE_LIMIT], workers=1, http={"head": "500ms"})
+    for _ in range(5):
+        gateway.ask()
+        with gateway.connect() as client:
+            client.send(MALFORMED[status])
+            response = client.response()
+        assert response.status == status
+        told = [name for name, _ in response.fields if "ratelimit" in name.lower() or name.lower() == "retry-after"]
+        assert told == []

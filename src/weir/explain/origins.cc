@@ -72,7 +72,8 @@ Origins::Said Origins::ask(const config::Caller& caller) const {
   identity::Memory memory = identifier.make_memory(counters);
   gateway::PartnerFindings findings;
   gateway::LookupCounters lookups;
-  const gateway::PartnerView::Moment moment{.now = scene_.times.now, .wall = scene_.times.wall, .may_wait = false};
+  const gateway::LookedUp nothing(false);
+  const gateway::PartnerView::Moment moment{.now = scene_.times.now, .wall = scene_.times.wall, .looked_up = nothing};
   std::optional<gateway::PartnerView> partners;
   if (scene_.directory != nullptr) {
     partners.emplace(*scene_.directory, scene_.generation, moment, findings, lookups);

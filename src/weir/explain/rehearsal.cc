@@ -52,21 +52,17 @@ Result<void> Rehearsal::connect() {
 
 // As a session does.
 gateway::Verdict Rehearsal::judge(const http::RequestHead& head, const identity::Peer& peer) {
-  bool may_wait = directory_ != nullptr;
-  std::optional<partners::Subject> before;
+  gateway::LookedUp looked_up(directory_ != nullptr);
   for (;;) {
-    const gateway::Arrived request{head, peer, times_, may_wait};
+    const gateway::Arrived request{head, peer, times_, looked_up};
     gateway::Verdict verdict = pipeline_->judge(worker_, request, *scratch_, decision_, metrics_, *this);
     if (verdict.kind != gateway::Verdict::Kind::kLookUp) return verdict;
     looked_up_ = true;
-    if (before == scratch_->wanted) {
-      may_wait = false;
-      continue;
-    }
-    before = scratch_->wanted;
-    std::promise<bool> read;
-    directory_->want(*before, [&read](bool done) { read.set_value(done); });
-    if (!read.get_future().get()) database_failed_ = true;
+    std::promise<lookup::KnownPtr> read;
+    directory_->want(*scratch_->wanted, [&read](lookup::KnownPtr known) { read.set_value(std::move(known)); });
+    lookup::KnownPtr known = read.get_future().get();
+    if (known == nullptr) database_failed_ = true;
+    looked_up.add(*scratch_->wanted, std::move(known));
   }
 }
 

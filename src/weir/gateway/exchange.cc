@@ -166,6 +166,7 @@ Exchange::State Exchange::fail(const Problem& problem) {
 }
 
 void Exchange::finish() {
+  decision_.clear();  // it says nothing of whoever is next, whose request may never be decided
   if (stage_ == Stage::kIdle) return;
   stage_ = Stage::kIdle;
   status_ = 0;

@@ -21,18 +21,18 @@ class LookupAccess {
 
   lookup::Directory& directory() { return directory_; }
 
-  // Until it was looked up, or the time is over. False: there is no use in waiting any longer. `subject` lives as
+  // Until it was looked up, or the time is over. Null: there is no use in waiting any longer. `subject` lives as
   // long as the task.
-  io::Task<bool> wait(const partners::Subject& subject, Instant deadline);
+  io::Task<lookup::KnownPtr> wait(const partners::Subject& subject, Instant deadline);
   // Whoever waits goes on, and nobody waits any more.
   void shut();
 
  private:
   struct Waiting {
     io::Waiter& wake;
-    bool read = false;
+    lookup::KnownPtr known;
   };
-  void land(std::uint64_t ticket, bool read);
+  void land(std::uint64_t ticket, lookup::KnownPtr known);
 
   io::EventLoop& loop_;
   lookup::Directory& directory_;

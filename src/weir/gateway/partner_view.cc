@@ -81,7 +81,11 @@ KnownPtr PartnerView::look(const partners::Subject& subject) {
     ++known_;
     return std::move(found.known);
   }
-  if (moment_.may_wait) {
+  if (lookup::KnownPtr known = moment_.looked_up.find(subject)) {
+    ++known_;
+    return known;
+  }
+  if (moment_.looked_up.may_wait()) {
     if (!wanted_) {
       wanted_ = subject;
       outdated_ = std::move(found.known);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "weir/gateway/generation.h"
+#include "weir/gateway/looked_up.h"
 #include "weir/gateway/lookup_counters.h"
 #include "weir/identity/attributes.h"
 #include "weir/identity/key_directory.h"
@@ -29,7 +30,7 @@ class PartnerView final : public identity::KeyDirectory {
   struct Moment {
     Instant now{};
     WallTime wall{};
-    bool may_wait = true;  // false: what is not known by now is not going to be
+    const LookedUp& looked_up;
   };
 
   // Whatever is given outlives the view.

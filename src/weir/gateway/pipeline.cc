@@ -149,7 +149,7 @@ bool Pipeline::identify(const WorkerGeneration& generation, const Arrived& reque
   const Times& times = request.times;
   std::optional<GuessGate> gate;
   if (shared.guesses) gate.emplace(*shared.guesses, call_at(times));
-  const PartnerView::Moment moment{.now = times.now, .wall = times.wall, .may_wait = request.may_wait};
+  const PartnerView::Moment moment{.now = times.now, .wall = times.wall, .looked_up = request.looked_up};
   std::optional<PartnerView> partners;
   if (directory_ != nullptr) partners.emplace(*directory_, shared, moment, scratch.partner, metrics.lookups);
   const identity::Arrival arrival{request.head,

@@ -48,7 +48,7 @@ struct Arrived {
   const http::RequestHead& head;
   const identity::Peer& peer;
   Times times;
-  bool may_wait = true;  // false: what had to be looked up first was, or cannot be
+  const LookedUp& looked_up;
 };
 
 class Pipeline {

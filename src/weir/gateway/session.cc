@@ -57,7 +57,8 @@ io::Detached Session::run() {
     while (looking_up_) {
       input_.keep();
       const Instant until = began_ + generation_->shared->config.policies->budget;
-      may_look_up_ = co_await worker_.lookups()->wait(wanted_, until);
+      lookup::KnownPtr known = co_await worker_.lookups()->wait(wanted_, until);
+      looked_up_.add(wanted_, std::move(known));
       state = judge_again();
     }
     if (deciding_) {
@@ -348,6 +349,7 @@ void Session::release_exchange() {
   }
   worker_.pipeline().finish(exchange_->decision(), worker_.times());
   exchange_->finish();
+  looked_up_ = LookedUp(false);
   worker_.put_back(std::move(exchange_));
 }
 

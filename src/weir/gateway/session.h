@@ -98,7 +98,8 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
   identity::Peer peer_;
   std::unique_ptr<http::RequestParser> parser_;  // only while a head comes in pieces
   std::unique_ptr<Exchange> exchange_;           // only while a request is under way
-  partners::Subject wanted_;
+  partners::Subject wanted_;                     // while it is looked up
+  LookedUp looked_up_{false};
   Verdict verdict_;  // of a request that waits for its decision, or that it refused
 
   Instant began_{};  // of the current request
@@ -119,8 +120,6 @@ class Session final : public io::Retired, private decide::Lines::Waiter {
   bool introduced_;          // by a PROXY header that is still to be read
   bool deciding_ = false;    // the shared store has been asked
   bool looking_up_ = false;  // the request is to be judged again when `wanted_` is known
-  bool may_look_up_ = true;
-  bool looked_up_ = false;  // something for this request
   bool head_only_ = false;
   bool head_begun_ = false;    // its deadline runs
   bool body_held_up_ = false;  // not by the client, when last looked at

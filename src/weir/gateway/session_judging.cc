@@ -33,8 +33,7 @@ State Session::handle_request() {
 
   exchange_->request_id().clear();
   ticket_ = 0;
-  may_look_up_ = worker_.lookups() != nullptr;
-  looked_up_ = false;
+  looked_up_ = LookedUp(worker_.lookups() != nullptr);
   return judge_request();
 }
 
@@ -60,7 +59,7 @@ State Session::judge_request() {
     worker_.make_request_id(request_id);
   }
   Scratch& scratch = worker_.scratch();
-  const Arrived request{head, peer_, worker_.times(), may_look_up_};
+  const Arrived request{head, peer_, worker_.times(), looked_up_};
   const Verdict verdict =
       worker_.pipeline().judge(*generation_, request, scratch, exchange_->decision(), worker_.metrics(), *this);
   service_ = verdict.service;
@@ -76,10 +75,6 @@ State Session::judge_request() {
 }
 
 State Session::begin_look_up(const partners::Subject& subject) {
-  if (std::exchange(looked_up_, true) && subject == wanted_) {  // it was looked up, and is not known all the same
-    may_look_up_ = false;
-    return judge_request();
-  }
   worker_.metrics().lookups.wanted.add();
   if (!parser_) parser_ = worker_.lend_parser();  // with the rules by which it was read
   wanted_ = subject;

@@ -2,6 +2,7 @@
 #include "weir/lookup/cache.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace weir::lookup {
@@ -23,7 +24,9 @@ std::int64_t jitter_of(const Fingerprint& print) { return static_cast<std::int64
 }  // namespace
 
 Cache::Cache(std::size_t most, const Lifetimes& lifetimes)
-    : most_(std::max<std::size_t>(most / kShards, 16)), lifetimes_(lifetimes) {}
+    : last_shard_(std::bit_floor(std::clamp<std::size_t>(most / kLeastOfShard, 1, kMostShards)) - 1),
+      most_(most / (last_shard_ + 1)),
+      lifetimes_(lifetimes) {}
 
 Found Cache::find(const partners::Subject& subject, Instant now) {
   const Fingerprint print = print_of(subject);
@@ -38,20 +41,21 @@ Found Cache::find(const partners::Subject& subject, Instant now) {
   return {slot->known, Freshness::kDue};
 }
 
-bool Cache::put(const partners::Subject& subject, partners::Record record, std::int64_t revision, Instant now,
-                nanoseconds age) {
+KnownPtr Cache::put(const partners::Subject& subject, partners::Record record, std::int64_t revision, Instant now,
+                    nanoseconds age) {
+  if (age > lifetimes_.of(record) / 2) return nullptr;
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
   const std::lock_guard lock(shard.mutex);
   const Place place = place_of(shard, print, subject);
   const auto& [slot, entry] = place;
-  if (revision < std::max(entry.least_revision, entry.revision)) return false;
-  if (age > lifetimes_.of(record) / 2) return false;
+  if (revision < std::max(entry.least_revision, entry.revision)) return nullptr;
   if (slot.known == nullptr || slot.known->record != record) set(shard, place, std::move(record));
   entry.revision = revision;
   believe(slot, now - age);
-  make_room(shard);
-  return true;
+  KnownPtr known = slot.known;
+  make_room(shard, print);
+  return known;
 }
 
 void Cache::restore(const partners::Subject& subject, partners::Record record, std::int64_t revision) {
@@ -63,7 +67,7 @@ void Cache::restore(const partners::Subject& subject, partners::Record record, s
   set(shard, place, std::move(record));
   place.entry.revision = revision;
   place.slot.expires = place.slot.due = Instant::min();
-  make_room(shard);
+  make_room(shard, print);
 }
 
 void Cache::replace(const partners::Subject& subject, const KnownPtr& before, KnownPtr after) {
@@ -82,7 +86,7 @@ bool Cache::expire(const partners::Subject& subject, std::int64_t revision) {
   entry.least_revision = std::max(entry.least_revision, revision);
   const bool known = slot.known != nullptr;
   if (known && entry.revision < revision) slot.expires = slot.due = Instant::min();
-  make_room(shard);
+  make_room(shard, print);
   return known;
 }
 
@@ -160,15 +164,13 @@ void Cache::forget(std::int64_t change) {
   }
 }
 
-void Cache::make_room(Shard& shard) {
-  while (shard.weight > most_ && shard.entries.size() > 1) {
+// What came last is never what goes. It takes the place of what does, so the hand comes to it last.
+void Cache::make_room(Shard& shard, const Fingerprint& kept) {
+  for (; shard.weight > most_ && shard.entries.size() > 1; ++shard.hand) {
     if (shard.hand >= shard.entries.size()) shard.hand = 0;
-    Slot* const slot = shard.slots.find(shard.entries[shard.hand].print);
-    if (std::exchange(slot->asked_for, false)) {
-      ++shard.hand;
-    } else {
-      erase(shard, shard.hand);
-    }
+    const Fingerprint& print = shard.entries[shard.hand].print;
+    if (print == kept) continue;
+    if (!std::exchange(shard.slots.find(print)->asked_for, false)) erase(shard, shard.hand);
   }
 }
 

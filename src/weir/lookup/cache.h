@@ -22,15 +22,16 @@ namespace weir::lookup {
 
 class Cache {
  public:
-  // `most`: weight of all entries; one weighs 1, and 1 more for each of its rows.
+  // `most`: about the weight of all entries; one weighs 1, and 1 more for each of its rows. Each shard keeps to its
+  // part of it, but always has room for what came last.
   Cache(std::size_t most, const Lifetimes& lifetimes);
 
   Found find(const partners::Subject& subject, Instant now);
-  // The database has said this just now. What was known already and is equal stays the same object. `revision`: of
-  // the database when it said so, `age`: how long ago that was. False: the subject has changed since (see expire), or
-  // it is older than half a life, so it must be looked up again.
-  bool put(const partners::Subject& subject, partners::Record record, std::int64_t revision, Instant now,
-           nanoseconds age = {});
+  // The database has said this just now. Returns what is known now: what was known already and is equal stays the
+  // same object. `revision`: of the database when it said so, `age`: how long ago that was. Null, and nothing is
+  // kept: the subject has changed since (see expire), or it is older than half a life, so it must be looked up again.
+  KnownPtr put(const partners::Subject& subject, partners::Record record, std::int64_t revision, Instant now,
+               nanoseconds age = {});
   // As put, for what was known to an earlier process: it has expired already.
   void restore(const partners::Subject& subject, partners::Record record, std::int64_t revision);
   // Puts another form of the same knowledge in its place, unless that has changed meanwhile.
@@ -54,7 +55,8 @@ class Cache {
   std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::size_t kShards = 256;
+  static constexpr std::size_t kMostShards = 256;
+  static constexpr std::size_t kLeastOfShard = 64;  // below, shards would fill too unevenly
 
   // What requests do not look at.
   struct Entry {
@@ -78,18 +80,19 @@ class Cache {
   };
 
   Fingerprint print_of(const partners::Subject& subject) const;
-  Shard& shard_of(const Fingerprint& print) const { return shards_[print.high % kShards]; }
+  Shard& shard_of(const Fingerprint& print) const { return shards_[print.high & last_shard_]; }
   Place place_of(Shard& shard, const Fingerprint& print, const partners::Subject& subject);
   void set(Shard& shard, const Place& place, partners::Record record);
   void believe(Slot& slot, Instant since) const;
-  void make_room(Shard& shard);
+  void make_room(Shard& shard, const Fingerprint& kept);
   void erase(Shard& shard, std::size_t entry);
   void forget(std::int64_t change);
 
-  const std::size_t most_;  // of a shard
+  const std::size_t last_shard_;  // their number, a power of two, less one
+  const std::size_t most_;        // of a shard
   const Lifetimes lifetimes_;
   const FingerprintKey key_ = FingerprintKey::random();
-  mutable std::array<Shard, kShards> shards_;
+  mutable std::array<Shard, kMostShards> shards_;
   std::atomic<std::size_t> size_{0};
   std::atomic<std::uint64_t> evictions_{0};
   std::atomic<std::uint64_t> changes_{0};

@@ -16,14 +16,15 @@ Directory::Directory(const Clock& clock, Settings settings, Open open, const Ope
   shared_ = open_shared([this] { watcher_->look_now(); });
   reader_ = std::make_unique<Reader>(
       clock, settings_.readers,
-      Reader::Owner{.open = open,
-                    .read = [this](const auto& subjects, auto reading) { take_in(subjects, std::move(reading)); },
-                    .changed =
-                        [this](bool up, const std::string& why) {
-                          up_ = up;
-                          up ? log_info("policies: the database answers again")
-                             : log_error("policies: the database cannot be read: {}; what is known holds", why);
-                        }});
+      Reader::Owner{
+          .open = open,
+          .read = [this](const auto& subjects, auto reading) { return take_in(subjects, std::move(reading)); },
+          .changed =
+              [this](bool up, const std::string& why) {
+                up_ = up;
+                up ? log_info("policies: the database answers again")
+                   : log_error("policies: the database cannot be read: {}; what is known holds", why);
+              }});
   watcher_ = std::make_unique<Watcher>(settings_.poll,
                                        Watcher::Owner{.open = std::move(open),
                                                       .began = [this](std::int64_t newest) { begin_at(newest); },
@@ -42,7 +43,7 @@ Directory::~Directory() {
 
 Found Directory::find(const partners::Subject& subject, Instant now) {
   Found found = cache_.find(subject, now);
-  if (found.freshness == Freshness::kDue) want(subject, [](bool) {});
+  if (found.freshness == Freshness::kDue) want(subject, [](const KnownPtr&) {});
   return found;
 }
 
@@ -62,40 +63,51 @@ void Directory::want(const partners::Subject& subject, Done done) {
 }
 
 void Directory::look_up(const partners::Subject& subject) {
-  const auto read = [this, subject] { reader_->want(subject, [this, subject](bool done) { land(subject, done); }); };
+  const auto read = [this, subject] {
+    reader_->want(subject, [this, subject](const KnownPtr& known) { land(subject, known); });
+  };
   if (shared_ == nullptr) return read();
   shared_->get(subject, [this, subject, read](std::optional<Said> value) {
-    if (!value || !take_shared(subject, *std::move(value))) return read();
+    const KnownPtr known = value ? take_shared(subject, *std::move(value)) : nullptr;
+    if (known == nullptr) return read();
     shared_hits_.fetch_add(1, std::memory_order_relaxed);
-    land(subject, true);
+    land(subject, known);
   });
 }
 
 // It is believed for as long as whoever has read it believes it.
-bool Directory::take_shared(const partners::Subject& subject, Said said) {
+KnownPtr Directory::take_shared(const partners::Subject& subject, Said said) {
   const std::int64_t floor = std::max(floor_.load(std::memory_order_relaxed), cache_.forgotten());
-  if (said.revision < floor || said.revision > watcher_->revision()) return false;
+  if (said.revision < floor || said.revision > watcher_->revision()) return nullptr;
   const nanoseconds age = std::max(clock_.wall() - said.at, nanoseconds(0));
   return cache_.put(subject, std::move(said.record), said.revision, clock_.now(), age);
 }
 
-void Directory::land(const partners::Subject& subject, bool read) {
+void Directory::land(const partners::Subject& subject, const KnownPtr& known) {
   std::vector<Done> waiting;
   {
     const std::lock_guard lock(flights_mutex_);
     waiting = std::move(flights_.extract(subject).mapped());
   }
-  for (const Done& done : waiting) done(read);
+  for (const Done& done : waiting) done(known);
 }
 
-void Directory::take_in(const std::vector<partners::Subject>& subjects, partners::Reading reading) {
+// What has changed while it was read is not kept, but it is what those who wait for it had come for.
+std::vector<KnownPtr> Directory::take_in(const std::vector<partners::Subject>& subjects, partners::Reading reading) {
   for (const partners::Fault& fault : reading.faults) log_warn("policies: {}; it is left out", to_text(fault));
   const Instant now = clock_.now();
   const WallTime wall = clock_.wall();
+  std::vector<KnownPtr> known;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
-    const bool taken = cache_.put(subjects[i], reading.records[i], reading.revision, now);
-    if (taken && shared_) shared_->put(subjects[i], {std::move(reading.records[i]), reading.revision, wall});
+    partners::Record& record = reading.records[i];
+    known.push_back(cache_.put(subjects[i], record, reading.revision, now));
+    if (known.back() == nullptr) {
+      known.back() = std::make_shared<const Known>(Known{.record = std::move(record), .compiled_for = 0, .rows = {}});
+    } else if (shared_) {
+      shared_->put(subjects[i], {std::move(record), reading.revision, wall});
+    }
   }
+  return known;
 }
 
 // What changed before is not known, so nobody else's word is taken for what is older; and what is newer here is of
@@ -109,7 +121,7 @@ void Directory::take_changes(std::span<const partners::Change> changes) {
   std::map<partners::Subject, std::int64_t> newest;
   for (const partners::Change& change : changes) newest[change.subject] = change.revision;
   for (const auto& [subject, revision] : newest) {
-    if (cache_.expire(subject, revision)) want(subject, [](bool) {});
+    if (cache_.expire(subject, revision)) want(subject, [](const KnownPtr&) {});
   }
 }
 

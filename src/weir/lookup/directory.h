@@ -38,7 +38,7 @@ class Directory {
   using Open = std::function<std::unique_ptr<partners::Source>()>;
   // The Redis of all gateways, which is to call `told` when a change is announced; null: there is none.
   using OpenShared = std::function<std::unique_ptr<SharedCache>(std::function<void()> told)>;
-  using Done = std::function<void(bool read)>;
+  using Done = std::function<void(KnownPtr known)>;
 
   Directory(const Clock& clock, Settings settings, Open open, const OpenShared& open_shared);
   ~Directory();
@@ -51,7 +51,8 @@ class Directory {
   void replace(const partners::Subject& subject, const KnownPtr& before, KnownPtr after) {
     cache_.replace(subject, before, std::move(after));
   }
-  // Looks it up. `done` is called once, on any thread: false when neither Redis nor the database has answered.
+  // Looks it up. `done` is called once, on any thread, with what is known now, which need not be in the cache any
+  // more; null when neither Redis nor the database has answered.
   void want(const partners::Subject& subject, Done done);
   // Somebody has changed something here: all gateways are told, this one first.
   void announce();
@@ -69,9 +70,9 @@ class Directory {
 
  private:
   void look_up(const partners::Subject& subject);
-  bool take_shared(const partners::Subject& subject, Said said);
-  void land(const partners::Subject& subject, bool read);
-  void take_in(const std::vector<partners::Subject>& subjects, partners::Reading reading);
+  KnownPtr take_shared(const partners::Subject& subject, Said said);
+  void land(const partners::Subject& subject, const KnownPtr& known);
+  std::vector<KnownPtr> take_in(const std::vector<partners::Subject>& subjects, partners::Reading reading);
   void begin_at(std::int64_t newest);
   void take_changes(std::span<const partners::Change> changes);
   const Clock& clock_;

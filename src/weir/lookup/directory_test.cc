@@ -63,7 +63,7 @@ class DirectoryTest : public ::testing::Test {
   }
   bool look_up(const partners::Subject& subject) {
     std::promise<bool> done;
-    directory->want(subject, [&](bool read) { done.set_value(read); });
+    directory->want(subject, [&](const KnownPtr& known) { done.set_value(known != nullptr); });
     return done.get_future().get();
   }
   std::string plan(const std::string& name) {
@@ -105,7 +105,8 @@ TEST_F(DirectoryTest, ManyWhoWaitForTheSameAreOneQuestion) {
   start();
   source.hold(true);
   std::atomic<int> done{0};
-  for (int i = 0; i < 100; ++i) directory->want(partner("acme"), [&](bool read) { done += read ? 1 : 0; });
+  for (int i = 0; i < 100; ++i)
+    directory->want(partner("acme"), [&](const KnownPtr& known) { done += known != nullptr ? 1 : 0; });
   source.await_held(1);
   source.hold(false);
   while (done < 100) std::this_thread::yield();
@@ -117,7 +118,7 @@ TEST_F(DirectoryTest, WhatIsWantedMeanwhileIsReadTogether) {
   source.hold(true);
   std::atomic<int> done{0};
   const auto want = [&](int i) {
-    directory->want(partner(std::to_string(i)), [&](bool read) { done += read ? 1 : 0; });
+    directory->want(partner(std::to_string(i)), [&](const KnownPtr& known) { done += known != nullptr ? 1 : 0; });
   };
   want(0);
   source.await_held(1);
@@ -173,7 +174,7 @@ TEST_F(DirectoryTest, WhileTheDatabaseIsAwayNobodyWaitsForIt) {
   EXPECT_FALSE(look_up(partner("acme")));
   clock.advance(Reader::kRestAfterFailure);
   std::promise<bool> probe;
-  directory->want(partner("probe"), [&](bool read) { probe.set_value(read); });
+  directory->want(partner("probe"), [&](const KnownPtr& known) { probe.set_value(known != nullptr); });
   source.await_held(1);
   EXPECT_FALSE(look_up(partner("acme"))) << "one is enough to find out";
   EXPECT_FALSE(look_up(partner("other")));
@@ -260,11 +261,12 @@ TEST_F(DirectoryTest, KeysThatAreMadeUpAreRefusedBeforeTheyCrowdOutTheRest) {
   source.hold(true);
   std::atomic<int> refused{0};
   for (std::size_t i = 0; i < Reader::kMostWanted + 1000; ++i) {
-    directory->want({partners::Subject::Kind::kKey, std::to_string(i)}, [&](bool read) { refused += read ? 0 : 1; });
+    directory->want({partners::Subject::Kind::kKey, std::to_string(i)},
+                    [&](const KnownPtr& known) { refused += known != nullptr ? 0 : 1; });
   }
   EXPECT_GT(refused, 400);
   std::promise<bool> found;
-  directory->want(partner("acme"), [&](bool read) { found.set_value(read); });
+  directory->want(partner("acme"), [&](const KnownPtr& known) { found.set_value(known != nullptr); });
   source.hold(false);
   EXPECT_TRUE(found.get_future().get());
   directory.reset();  // whoever waits still counts
@@ -287,7 +289,7 @@ TEST_F(DirectoryTest, WhoeverWaitsAtTheEndIsTold) {
   start();
   source.hold(true);
   std::atomic<int> done{0};
-  for (int i = 0; i < 10; ++i) directory->want(partner(std::to_string(i)), [&](bool) { ++done; });
+  for (int i = 0; i < 10; ++i) directory->want(partner(std::to_string(i)), [&](const KnownPtr&) { ++done; });
   source.await_held(1);
   std::thread ending([&] { directory.reset(); });
   source.hold(false);

@@ -15,7 +15,7 @@ Reader::~Reader() {
   shut();
   for (std::thread& thread : threads_) thread.join();
   for (const Queue* queue : {&keys_, &others_}) {
-    for (const Wanted& wanted : *queue) wanted.done(false);
+    for (const Wanted& wanted : *queue) wanted.done(nullptr);
   }
 }
 
@@ -29,7 +29,7 @@ void Reader::shut() {
 
 void Reader::want(const partners::Subject& subject, Done done) {
   if (enter(subject, done)) return wake_.notify_one();
-  done(false);
+  done(nullptr);
 }
 
 // Takes `done` if it is going to be looked up.
@@ -49,8 +49,8 @@ void Reader::run() {
     const std::vector<Wanted> wanted = take();
     if (wanted.empty()) return;
     if (source == nullptr) source = owner_.open();
-    const bool done = read(*source, wanted);
-    for (const Wanted& one : wanted) one.done(done);
+    std::vector<KnownPtr> known = read(*source, wanted);
+    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i].done(std::move(known[i]));
   }
 }
 
@@ -71,14 +71,14 @@ void Reader::move_some(Queue& from, std::vector<Wanted>& to) {
   from.erase(from.begin(), end);
 }
 
-bool Reader::read(partners::Source& source, const std::vector<Wanted>& wanted) {
+std::vector<KnownPtr> Reader::read(partners::Source& source, const std::vector<Wanted>& wanted) {
   std::vector<partners::Subject> subjects;
   for (const Wanted& one : wanted) subjects.push_back(one.subject);
   queries_.fetch_add(1, std::memory_order_relaxed);
   auto reading = source.read(subjects);
   note(reading ? Result<void>() : std::unexpected(reading.error()));
-  if (reading) owner_.read(subjects, *std::move(reading));
-  return reading.has_value();
+  if (!reading) return std::vector<KnownPtr>(wanted.size());
+  return owner_.read(subjects, *std::move(reading));
 }
 
 void Reader::note(const Result<void>& outcome) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "weir/base/clock.h"
+#include "weir/lookup/known.h"
 #include "weir/partners/source.h"
 
 namespace weir::lookup {
@@ -30,13 +31,13 @@ class Reader {
   struct Owner {
     // A thread's own connection.
     std::function<std::unique_ptr<partners::Source>()> open;
-    // What was read; called by the thread that read it.
-    std::function<void(const std::vector<partners::Subject>&, partners::Reading)> read;
+    // What was read; called by the thread that read it. Returns what is known of each of them.
+    std::function<std::vector<KnownPtr>(const std::vector<partners::Subject>&, partners::Reading)> read;
     // Whether the database answers, when that changes.
     std::function<void(bool up, const std::string& why)> changed;
   };
-  // Called once, on any thread, after Owner::read: false when it could not be read.
-  using Done = std::function<void(bool read)>;
+  // Called once, on any thread, with what Owner::read has returned: null when it could not be read.
+  using Done = std::function<void(KnownPtr known)>;
 
   Reader(const Clock& clock, std::size_t threads, Owner owner);
   ~Reader();
@@ -62,7 +63,7 @@ class Reader {
   bool enter(const partners::Subject& subject, Done& done);
   std::vector<Wanted> take();
   static void move_some(Queue& from, std::vector<Wanted>& to);
-  bool read(partners::Source& source, const std::vector<Wanted>& wanted);
+  std::vector<KnownPtr> read(partners::Source& source, const std::vector<Wanted>& wanted);
   void note(const Result<void>& outcome);
   const Clock& clock_;
   const Owner owner_;
