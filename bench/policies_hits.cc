@@ -128,8 +128,8 @@ void fetch(Directory& directory, std::size_t count, const auto& subject) {
   std::counting_semaphore<> places(kWaiting);
   for (std::size_t i = 0; i < count; ++i) {
     places.acquire();
-    directory.want(subject(i), [&](bool read) {
-      if (!read) fail("a look-up failed");
+    directory.want(subject(i), [&](const lookup::KnownPtr& known) {
+      if (known == nullptr) fail("a look-up failed");
       places.release();
     });
   }

@@ -104,8 +104,8 @@ void look_up(Directory& directory, Strangers& strangers, std::size_t count, std:
   std::counting_semaphore<> places(waiting);
   for (std::size_t i = 0; i < count; ++i) {
     places.acquire();
-    directory.want(strangers.next(), [&](bool read) {
-      if (!read) fail("a look-up failed");
+    directory.want(strangers.next(), [&](const lookup::KnownPtr& known) {
+      if (known == nullptr) fail("a look-up failed");
       places.release();
     });
   }
