@@ -282,6 +282,7 @@ void measure_memory(std::size_t rows) {
 }  // namespace weir::bench
 
 int main() {
+  weir::bench::measure_times(100);
   weir::bench::measure_times(10'000);
   weir::bench::measure_times(1'000'000);
   for (const std::size_t rows : {0, 1, 3}) weir::bench::measure_memory(rows);

@@ -51,7 +51,7 @@ MAY_INCLUDE = {
 }
 
 # limit/ and store/ are installed as a library of their own. Of base/ they get what links nothing: weir_core.
-CORE = {"base/result.h", "base/fingerprint.h"}
+CORE = {"base/result.h", "base/fingerprint.h", "base/spin_lock.h"}
 LIBRARY = {"limit", "store"}
 
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
 #include <utility>
 
 namespace weir::lookup {
@@ -31,7 +32,8 @@ Cache::Cache(std::size_t most, const Lifetimes& lifetimes)
 Found Cache::find(const partners::Subject& subject, Instant now) {
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
-  const std::lock_guard lock(shard.mutex);
+  shard.slots.prefetch(print);
+  const std::lock_guard lock(shard.lock);
   Slot* const slot = shard.slots.find(print);
   if (slot == nullptr || slot->known == nullptr) return {};
   if (!slot->asked_for) slot->asked_for = true;
@@ -46,7 +48,7 @@ KnownPtr Cache::put(const partners::Subject& subject, partners::Record record, s
   if (age > lifetimes_.of(record) / 2) return nullptr;
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
-  const std::lock_guard lock(shard.mutex);
+  const std::lock_guard lock(shard.lock);
   const Place place = place_of(shard, print, subject);
   const auto& [slot, entry] = place;
   if (revision < std::max(entry.least_revision, entry.revision)) return nullptr;
@@ -61,7 +63,7 @@ KnownPtr Cache::put(const partners::Subject& subject, partners::Record record, s
 void Cache::restore(const partners::Subject& subject, partners::Record record, std::int64_t revision) {
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
-  const std::lock_guard lock(shard.mutex);
+  const std::lock_guard lock(shard.lock);
   const Place place = place_of(shard, print, subject);
   if (place.slot.known != nullptr) return;
   set(shard, place, std::move(record));
@@ -73,7 +75,7 @@ void Cache::restore(const partners::Subject& subject, partners::Record record, s
 void Cache::replace(const partners::Subject& subject, const KnownPtr& before, KnownPtr after) {
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
-  const std::lock_guard lock(shard.mutex);
+  const std::lock_guard lock(shard.lock);
   Slot* const slot = shard.slots.find(print);
   if (slot != nullptr && slot->known == before) slot->known = std::move(after);
 }
@@ -81,7 +83,7 @@ void Cache::replace(const partners::Subject& subject, const KnownPtr& before, Kn
 bool Cache::expire(const partners::Subject& subject, std::int64_t revision) {
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
-  const std::lock_guard lock(shard.mutex);
+  const std::lock_guard lock(shard.lock);
   const auto [slot, entry] = place_of(shard, print, subject);
   entry.least_revision = std::max(entry.least_revision, revision);
   const bool known = slot.known != nullptr;
@@ -92,7 +94,7 @@ bool Cache::expire(const partners::Subject& subject, std::int64_t revision) {
 
 void Cache::rewind(std::int64_t newest) {
   for (Shard& shard : shards_) {
-    const std::lock_guard lock(shard.mutex);
+    const std::lock_guard lock(shard.lock);
     shard.slots.each([&](Slot& slot) {
       Entry& entry = shard.entries[slot.entry];
       if (std::max(entry.revision, entry.least_revision) <= newest) return;
@@ -114,7 +116,7 @@ void Cache::each(const Visit& visit) const {
   for (Shard& shard : shards_) {
     copies.clear();
     {
-      const std::lock_guard lock(shard.mutex);
+      const std::lock_guard lock(shard.lock);
       shard.slots.each([&](const Slot& slot) {
         const Entry& entry = shard.entries[slot.entry];
         const bool there = slot.known != nullptr && !slot.known->absent();

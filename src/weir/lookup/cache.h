@@ -11,10 +11,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <vector>
 
 #include "weir/base/fingerprint.h"
+#include "weir/base/spin_lock.h"
 #include "weir/lookup/known.h"
 #include "weir/lookup/slot_table.h"
 
@@ -67,7 +67,7 @@ class Cache {
     std::uint32_t weight = 1;
   };
   struct alignas(64) Shard {
-    std::mutex mutex;
+    SpinLock lock;  // a mutex costs a look-up twice as much
     SlotTable slots;
     std::vector<Entry> entries;  // one for each slot; the hand goes round
     std::size_t hand = 0;

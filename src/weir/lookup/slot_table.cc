@@ -46,6 +46,8 @@ void SlotTable::grow() {
   const std::uint32_t size = before == 0 ? kLeast : before * 2;
   const auto old = std::exchange(slots_, std::make_unique<Slot[]>(size));
   mask_ = size - 1;
+  last_.store(mask_, std::memory_order_relaxed);
+  first_.store(slots_.get(), std::memory_order_relaxed);
   for (std::uint32_t at = 0; at < before; ++at) {
     if (!old[at].is_free()) free_slot(old[at].print) = std::move(old[at]);
   }

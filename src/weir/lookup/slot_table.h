@@ -2,9 +2,11 @@
 //
 // Where a shard of the cache keeps what requests look at: a flat table, a slot a cache line, so that finding
 // something among a million waits for memory once. Open addressing by the fingerprint, which nobody can choose; what
-// is erased leaves no mark behind, since what stands after it moves up. Thread safety: none.
+// is erased leaves no mark behind, since what stands after it moves up. Thread safety: none, but
+// prefetch may be called at any time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -29,6 +31,12 @@ static_assert(sizeof(Slot) == 64);
 
 class SlotTable {
  public:
+  // Asks the processor for the line where a slot probably is, while a lock is still being taken.
+  void prefetch(const Fingerprint& print) const {
+    const Slot* const first = first_.load(std::memory_order_relaxed);
+    if (first != nullptr) __builtin_prefetch(first + (print.low & last_.load(std::memory_order_relaxed)), 1);
+  }
+
   // Null: it is not there.
   Slot* find(const Fingerprint& print) {
     for (std::uint32_t at = home_of(print); count_ > 0; at = (at + 1) & mask_) {
@@ -62,6 +70,9 @@ class SlotTable {
   std::unique_ptr<Slot[]> slots_;  // mask_ + 1 of them, a power of two
   std::uint32_t mask_ = 0;
   std::uint32_t count_ = 0;
+  // Where the table is, for prefetch: what it reads may have become another one since.
+  std::atomic<const Slot*> first_{nullptr};
+  std::atomic<std::uint32_t> last_{0};
 };
 
 }  // namespace weir::lookup

@@ -14,9 +14,9 @@
 #include <cstring>
 
 #include "weir/base/fingerprint.h"
+#include "weir/base/spin_lock.h"
 #include "weir/limit/outcome.h"
 #include "weir/store/memory/generation.h"
-#include "weir/store/memory/spin_lock.h"
 
 namespace weir::store {
 

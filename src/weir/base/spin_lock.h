@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock of one byte for critical sections of some tens of nanoseconds: free, it costs one exchange and one store.
+// A lock of one byte for critical sections that are short as a rule: free, it costs one exchange and one store.
 // A waiter pauses, and after a while yields its core, because the holder may have lost its own.
 // Not fair and not recursive. Fits std::lock_guard.
 #pragma once
@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-namespace weir::store {
+namespace weir {
 
 class SpinLock {
  public:
@@ -46,4 +46,4 @@ class SpinLock {
   std::atomic<bool> held_{false};
 };
 
-}  // namespace weir::store
+}  // namespace weir
