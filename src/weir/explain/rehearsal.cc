@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/explain/rehearsal.h"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <utility>
@@ -10,6 +11,7 @@ namespace {
 
 constexpr auto kWaitForKeys = std::chrono::seconds(3);  // as a gateway does
 constexpr std::uint64_t kMostAccounts = 1000;           // there is one request
+constexpr int kMostLookUps = 16;                        // a key, a partner and a plan, of each caller
 
 io::Detached run(io::Task<void> task, io::EventLoop& loop) {
   co_await task;
@@ -52,22 +54,30 @@ Result<void> Rehearsal::connect() {
 
 // As a session does.
 gateway::Verdict Rehearsal::judge(const http::RequestHead& head, const identity::Peer& peer) {
+  const config::Config& config = generation_->config;
+  const Instant until = clock_.now() + (config.policies ? config.policies->budget : nanoseconds());
   bool may_wait = directory_ != nullptr;
   std::optional<partners::Subject> before;
-  for (;;) {
+  for (int look_ups = 0;; ++look_ups) {
     const gateway::Arrived request{head, peer, times_, may_wait};
     gateway::Verdict verdict = pipeline_->judge(worker_, request, *scratch_, decision_, metrics_, *this);
     if (verdict.kind != gateway::Verdict::Kind::kLookUp) return verdict;
-    looked_up_ = true;
-    if (before == scratch_->wanted) {
-      may_wait = false;
-      continue;
-    }
+    may_wait = look_ups < kMostLookUps && before != scratch_->wanted && look_up(*scratch_->wanted, until);
     before = scratch_->wanted;
-    std::promise<bool> read;
-    directory_->want(*before, [&read](bool done) { read.set_value(done); });
-    if (!read.get_future().get()) database_failed_ = true;
   }
+}
+
+// The answer may come when nobody waits for it any more.
+bool Rehearsal::look_up(const partners::Subject& subject, Instant until) {
+  look_ups_.wanted = true;
+  const auto answered = std::make_shared<std::promise<bool>>();
+  std::future<bool> answer = answered->get_future();
+  directory_->want(subject, [answered](bool read) { answered->set_value(read); });
+  const nanoseconds time = std::max(until + kMargin - clock_.now(), nanoseconds());
+  look_ups_.too_late = answer.wait_for(time) != std::future_status::ready;
+  look_ups_.failed = look_ups_.too_late || !answer.get();
+  look_ups_.late = look_ups_.late || clock_.now() > until;
+  return !look_ups_.failed;
 }
 
 void Rehearsal::decide_without_store(gateway::Verdict& verdict) {
