@@ -267,7 +267,7 @@ def away(failure, **more):
     store = {"redis": {"urls": [f"redis://127.0.0.1:{free_port()}"]}}
     cost = {"header": "X-Cost", "default": 1, "max": 50}
     limits = [per_partner(rate="4/h", cost=cost, on_store_failure=failure), per_partner("watched", mode="shadow")]
-    return {**memory(*limits, **more), "store": store, "gateways": 4}
+    return {**memory(*limits, **more), "store": {**store, "gateways": 4}}
 
 
 @pytest.mark.parametrize("failure, cost, action, code", [
@@ -378,7 +378,7 @@ def test_a_gateway_that_makes_no_sense_is_not_believed(explain, body):
     ("OPTIONS *", {}), ("GET *", {}), ("TRACE /", {}), ("GET /", {"Host": "a b"}), ("GET /", {"Content-Length": "x"}),
     ("G@T /", {}), ("GET x", {}), ("GET /", {"X": "\x01"}), ("HEAD /%00", {}), ("GET /", {"Expect": "no"})])
 def test_answers_without_a_service_are_those_of_the_gateway(launch, origin, explain, request_, fields):
-    gateway = launch(origin, callers=CALLERS, keys=KEYS, limits=[per_partner()])
+    gateway = launch(origin, callers=CALLERS, keys=KEYS, limits=[per_partner()], trusted_proxies=PROXIES)
     seen = explain(gateway, request_, fields)["answer"]
     told = ask(gateway, request_, {"Host": "localhost", **fields})
     assert seen["status"] == (None if told.status == 200 else told.status)
@@ -394,11 +394,11 @@ def test_answers_without_a_service_are_those_of_the_gateway(launch, origin, expl
 
 def test_the_route_is_what_routing_has_read(explain, run):
     services = {"ALL": {"upstream": "main"}, "SHOP": {"upstream": "main", "hosts": ["shop.example", "other.example"],
-                                                       "paths": ["/v1", "/v1/orders", "/a%7Eb"]}}
+                                                       "paths": ["/v1", "/v1/orders", "/a~b"]}}
     config = memory(per_partner(), services=services)
     for target, host, wanted in (("/v1//orders/%37", "SHOP.example.:8080", ("shop.example", "/v1/orders", "/v1/orders/7")),
                                  ("/x/../v1/ordersx", "other.example:80", ("other.example", "/v1", "/v1/ordersx")),
-                                 ("/a~b/", "shop.example.", ("shop.example", "/a%7Eb", "/a~b")),
+                                 ("/a%7eb/", "shop.example.", ("shop.example", "/a~b", "/a~b")),
                                  ("/v2/./%61", "shop.example", (None, "/", "/v2/a"))):
         route = explain(config, f"GET {target}", {"Host": host, **KEY})["route"]
         assert (route["host"], route["path"], route["read_as"]) == wanted, target
@@ -409,12 +409,12 @@ def test_the_route_is_what_routing_has_read(explain, run):
 def test_a_database_that_never_answers_is_not_waited_for(explain):
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"mysql://weir:word@127.0.0.1:{server.getsockname()[1]}/weir"
-        policies = {"sql": {"url": url, "timeout": "3s"}, "budget": "1ms", "cache": {"snapshot": ""}}
+        policies = {"sql": {"url": url, "timeout": "3s"}, "budget": "1ms", "cache": {"snapshot": "off"}}
         limits = [{"name": "rows", "per": ["partner"], "rate": "policies"}]
         began = time.monotonic()
         seen = explain({**memory(*limits), "policies": policies}, "GET /", KEY)
         assert time.monotonic() - began < 15
-    assert seen["policies"]["source"] == "away" and "has not answered within 1s" in seen["policies"]["text"]
+    assert seen["policies"]["source"] == "away" and "has not answered within 1." in seen["policies"]["text"]
     assert limits_of(seen)["rows"]["reason"] == "rows_unknown"
 
 
@@ -478,6 +478,33 @@ def test_rows_and_keys_of_the_policies(redis, launch, origin, explain, database,
     database("keys", "put", "k1", "--expires", "2020-01-01T00:00:00Z")
     refused = explain(gateway, "GET /", {"X-Api-Key": key})["answer"]
     assert refused["code"] == "unknown-key" and "k1 of acme, which has expired" in refused["text"]
+
+
+def test_why_an_attribute_is_absent_with_policies(explain, database, tmp_path):
+    key = json.loads(database("keys", "create", "--partner", "none", "--id", "k1", "--json"))["key"]
+    callers = [{"api_key": {"header": "X-First"}}, {"api_key": {"header": "X-Api-Key"}},
+               {"header": {"name": "X-User", "attribute": "user", "from": "anyone"}}]
+    section = {**database.section, "cache": {"snapshot": "off"}}
+    config = {"callers": callers, "limits": [*ROWS, {"name": "u", "per": ["user", "plan"], "rate": "1/s"}],
+              "policies": section, "admin": "off"}
+
+    def texts(fields):
+        seen = explain(config, "GET /", fields)
+        return seen["answer"]["code"], {name: one["text"] for name, one in attributes_of(seen).items()}
+
+    code, found = texts({"X-First": "nobody's", "X-Api-Key": key, "X-User": "u"})
+    assert code == "unknown-key" and found["user"] == "the request is refused before X-User is looked at"
+    assert found["partner"] == ("what is in X-First is not taken (unknown-key); the request is refused before X-Api-Key "
+                                "is looked at")
+    code, found = texts({"X-First": key, "X-Api-Key": key})
+    assert code == "identity-twice" and found["partner"] == "the key in X-First (policies)"
+    code, found = texts({"X-Api-Key": key})
+    assert code is None and found["plan"] == ("the request has no X-First; the key in X-Api-Key has none; "
+                                              "partner none has none in the policies")
+    (tmp_path / "policies.db").rename(tmp_path / "elsewhere.db")
+    code, found = texts({"X-Api-Key": key})
+    assert code is None and found["partner"] == ("the request has no X-First; whose key is in X-Api-Key cannot be found "
+                                                 "out: the database does not answer")
 
 
 def test_without_the_database_the_snapshot_holds_and_stays_as_it_is(launch, origin, explain, database, tmp_path):

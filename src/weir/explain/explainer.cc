@@ -184,10 +184,11 @@ void Explainer::decide() {
   const auto told = counters_.look(questions, wall_);
   result_.counters = counters_.source(told ? nullptr : &told.error());
   result_.answer.certain = told.has_value();
-  if (!told && verdict_.kind == Kind::kDecide) return decide_without_store(questions);
+  const bool undecided = charges.unknown_refuses != policy::Charges::kNone;  // whatever the store says
+  if (!told && !undecided && verdict_.kind == Kind::kDecide) return decide_without_store(questions);
   const Told counted = told ? *told : all_fresh(questions, wall_);
   add_counts(questions, counted);
-  if (charges.unknown_refuses != policy::Charges::kNone) return rehearsal_.decide_without_store(verdict_);
+  if (undecided) return rehearsal_.decide_without_store(verdict_);
   forecast_ = forecast(charges, counted, wall_);
   verdict_.kind = forecast_->admitted ? Kind::kForward : Kind::kRefuse;
 }
