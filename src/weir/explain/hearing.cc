@@ -60,7 +60,7 @@ Hearing::Hearing(const Scene& scene) : scene_(scene), config_(scene.generation.c
 }
 
 // That nobody is known yet is no fault of who is asked.
-Answer Hearing::ask(config::Config one) const {
+Answer Hearing::ask(const config::Config& one) const {
   const identity::Identifier identifier(one, [&](const config::JwtCaller& token) { return scene_.keys.open(token); });
   identity::Counters counters;
   identity::Memory memory = identifier.make_memory(counters);
@@ -103,7 +103,7 @@ Testimony Hearing::hear(const config::Caller& caller) const {
   Testimony said{ask(one), &caller};
   if (said.good && shared) {
     one.callers = {caller};
-    said.other_issuer = !ask(std::move(one)).good;
+    said.other_issuer = !ask(one).good;
   }
   std::erase_if(said.values, [&](const auto& value) { return said.other_issuer || !yields(caller, value.first); });
   return said;
@@ -144,7 +144,7 @@ void Hearing::read_attributes(bool stopped) {
     config::Config one = alone(config_);
     one.limits.assign(1, config::Limit{});
     one.limits.front().per = {attribute};
-    Reading& reading = readings_.emplace_back(Reading{ask(std::move(one)), &attribute});
+    Reading& reading = readings_.emplace_back(Reading{ask(one), &attribute});
     reading.asked = !stopped;
     stopped = stopped || !reading.good;
   }

@@ -71,7 +71,7 @@ class Hearing {
   std::optional<std::size_t> bypass() const;
 
  private:
-  Answer ask(config::Config one) const;
+  Answer ask(const config::Config& one) const;
   Testimony hear(const config::Caller& caller) const;
   std::vector<config::Caller> group_of(const config::Caller& caller) const;
   std::size_t place_of(std::size_t index) const;

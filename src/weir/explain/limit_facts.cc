@@ -53,7 +53,7 @@ std::string row_text(const Finding& finding, const LimitScene& scene) {
 
 std::string owner_of(const LimitScene& scene) {
   const auto value = [&](identity::AttributeId id) { return scene.secrets.shown(scene.attributes.get(id)); };
-  const std::string partner = fmt::format("partner {}", value(identity::kPartner));
+  std::string partner = fmt::format("partner {}", value(identity::kPartner));
   if (!scene.attributes.has(identity::kPlan)) return partner;
   return fmt::format("{} or plan {}", partner, value(identity::kPlan));
 }
