@@ -2,7 +2,11 @@
 """weir explain: what it says of a request is what a running gateway then does with it."""
 
 import json
+import socket
+import sqlite3
 import subprocess
+import threading
+import time
 
 import pytest
 
@@ -10,6 +14,7 @@ from harness import RedisServer, eventually, free_port
 from harness.gateway import configuration
 
 DONE, WRONG_USAGE, UNUSABLE = 0, 2, 78
+HIDDEN = "(not shown)"
 SECRET = "sup3r-secret-key-of-acme"
 CALLERS = [
     {"api_key": {"header": "X-Api-Key"}},
@@ -207,8 +212,8 @@ def test_where_attributes_came_from(explain):
     seen = explain(config, "GET /?q=2", fields)
     found = {name: (one["value"], one["source"]) for name, one in attributes_of(seen).items() if name != "key"}
     assert found == {"partner": ("acme", "key"), "plan": ("gold", "key"), "user": ("u1", "header"),
-                     "address": ("192.0.2.9", "proxy"), "header:X-Tenant": ("t", "header"), "query:q": ("2", "query"),
-                     "cookie:c": ("3", "cookie")}
+                     "address": ("192.0.2.9", "proxy"), "header:X-Tenant": ("t", "header"), 
+                     "query:q": (HIDDEN, "query"), "cookie:c": (HIDDEN, "cookie")}
     assert any("X-Partner" in note for note in seen["notes"])
     stranger = explain(config, "GET /", fields, "--from", "198.51.100.7")
     known = attributes_of(stranger)
@@ -258,14 +263,159 @@ def test_without_a_gateway_accounts_are_taken_to_be_full(explain, run):
     assert "no gateway answers" in run(nobody, "GET /", KEY).stdout
 
 
-@pytest.mark.parametrize("failure, action, code", [("open", "forward", None), ("local", "forward", None),
-                                                   ("closed", "problem", "limits-unavailable")])
-def test_while_redis_is_away_what_the_gateway_would_do_is_told(explain, failure, action, code):
+def away(failure, **more):
     store = {"redis": {"urls": [f"redis://127.0.0.1:{free_port()}"]}}
-    seen = explain({**memory(per_partner(on_store_failure=failure)), "store": store}, "GET /", KEY)
+    cost = {"header": "X-Cost", "default": 1, "max": 50}
+    limits = [per_partner(rate="4/h", cost=cost, on_store_failure=failure), per_partner("watched", mode="shadow")]
+    return {**memory(*limits, **more), "store": {**store, "gateways": 4}}
+
+
+@pytest.mark.parametrize("failure, cost, action, code", [
+    ("open", 1, "forward", None), ("open", 9, "forward", None), ("closed", 1, "problem", "limits-unavailable"),
+    ("local", 2, "refuse", "quota-exceeded"), ("local", 9, "refuse", "quota-exceeded"), ("local", 1, "forward", None)])
+def test_while_redis_is_away_what_the_gateway_would_do_is_told(launch, origin, explain, run, failure, cost, action, code):
+    gateway = launch(origin, **{key: value for key, value in away(failure).items() if key != "admin"})
+    fields = {**KEY, "X-Cost": str(cost)}
+    seen, text = explain(gateway, "GET /", fields), run(gateway, "GET /", fields).stdout
     assert (seen["answer"]["action"], seen["answer"]["code"]) == (action, code)
     assert seen["counters"]["source"] == "none" and "127.0.0.1" in seen["counters"]["text"]
     assert not seen["answer"]["certain"]
+    compare({**seen, "answer": {**seen["answer"], "certain": True}}, ask(gateway, "GET /", fields), failure)
+    limit, watched = limits_of(seen)["all"], limits_of(seen)["watched"]
+    assert limit["on_store_failure"] == failure and watched["on_store_failure"] == "nothing"
+    assert limit["counts"] == (failure == "local" and action == "forward") and not watched["counts"]
+    if failure == "local":
+        state = {"known": False, "used": 0, "remaining": 1, "full_after_ms": 0, "admits": cost == 1,
+                 "retry_after_ms": 0 if cost == 1 else None}
+        assert limit["state"] == state and "the gateway's own share, never used, has 1 remaining" in text
+        assert (seen["answer"]["binding"], limit["binds"]) == ("all", True)
+        assert fields_of(seen)["X-RateLimit-Remaining"] == ("0" if cost == 1 else "1")
+    else:
+        assert limit["state"] is None and f"(on_store_failure: {failure})" in limit["text"]
+
+
+def test_a_limit_that_another_one_keeps_from_counting_says_so(explain, run):
+    wide, narrow = per_partner("wide"), {"name": "narrow", "per": ["partner", "service", "user"], "rate": "0/s"}
+    shadow = per_partner("watched", mode="shadow")
+    config = memory(wide, narrow, shadow, trusted_proxies=["127.0.0.1"])
+    seen = limits_of(explain(config, "GET /", {**KEY, "X-User": "u"}))
+    why = "limit narrow refuses the request"
+    assert seen["narrow"]["text"] == "it refuses the request" and seen["narrow"]["binds"]
+    assert seen["wide"]["text"] == f"it applies, but counts nothing: {why}" and seen["wide"]["state"]["admits"]
+    assert seen["watched"]["text"] == f"it only watches (shadow), and is not asked: {why}"
+    assert not any(one["counts"] for one in seen.values())
+    assert all(one["counts"] for one in limits_of(explain(config, "GET /", KEY)).values() if one["applies"])
+    missing = {"name": "required", "per": ["query:t"], "rate": "1/s", "missing": "refuse"}
+    seen = limits_of(explain(memory(wide, missing), "GET /", KEY))
+    assert seen["wide"]["text"].endswith("the request is answered with 403 attribute-missing")
+    assert "it counts the request" not in run(memory(wide, missing), "GET /", KEY).stdout
+
+
+@pytest.mark.parametrize("store", ["redis", "memory"])
+def test_no_credential_is_printed_anywhere(explain, run, store):
+    shared = {"redis": {"urls": [f"redis://127.0.0.1:{free_port()}"]}} if store == "redis" else {"memory": {}}
+    names = ["header:Authorization", "header:Proxy-Authorization", "header:Cookie", "cookie:session", "query:key",
+             "header:X-Api-Key", "header:X-Role"]
+    limits = [{"name": f"l{i}", "per": ["partner", name], "rate": "1/s"} for i, name in enumerate(names)]
+    config = {**memory(*limits, {"name": "copy", "per": ["user"], "rate": "1/s"}, trusted_proxies=["127.0.0.1"],
+                       bypass=[{"header": {"X-Role": "n0body"}, "from": "anyone"}]), "store": shared}
+    fields = {"X-Api-Key": SECRET, "Authorization": "Basic c3cr3t-basic", "Proxy-Authorization": "c3cr3t-proxy",
+              "Cookie": "session=c3cr3t-cookie", "X-Role": "c3cr3t-role", "X-User": SECRET}
+    for request in ("GET /?key=c3cr3t-query", "GET http://c3cr3t-user:c3cr3t-word@localhost/?c3cr3t",
+                    "GET /?key=c3cr3t-query two"):
+        for words in ((), ("--json",)):
+            done = run(config, request, fields, *words)
+            assert done.returncode in (DONE, WRONG_USAGE) and done.stdout + done.stderr
+            assert "c3cr3t" not in done.stdout + done.stderr and SECRET not in done.stdout + done.stderr
+    seen = explain(config, "GET /?key=c3cr3t-query", fields)
+    assert seen["request"]["target"] == f"/?{HIDDEN}"
+    for i, name in enumerate(names):
+        one = limits_of(seen)[f"l{i}"]
+        assert one["account"] == f"acme,{HIDDEN}" and attributes_of(seen)[name]["value"] == HIDDEN
+        assert one["key"] == (f"weir:{{acme,{HIDDEN}}}" if store == "redis" else None)
+    assert limits_of(seen)["copy"]["account"] == HIDDEN
+
+
+def test_what_strangers_write_does_not_command_a_terminal(binary, run, tmp_path):
+    config = memory(per_partner())
+    run(config, "GET /")
+    file = str(tmp_path / "explain.yaml")
+    for value in (b"\xff\xc3", b"\xc2\x9b31m", b"\xe2\x80\xae", b"a\tb"):
+        for words in ([], ["--json"]):
+            done = subprocess.run([binary, "explain", file, b"GET /", "-H", b"X-Partner: " + value, *words], timeout=30,
+                                  capture_output=True, check=False, stdin=subprocess.DEVNULL)
+            assert done.returncode == DONE and not done.stderr, done
+            assert all(byte == 0x0a or 0x20 <= byte < 0x7f for byte in done.stdout), done.stdout
+    done = subprocess.run([binary, "explain", file, "GET /", "--from", b"\x1b[2J\xff"], timeout=30, capture_output=True,
+                          check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == WRONG_USAGE and b"\\x1b[2J\\xff" in done.stderr and b"\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize("body", [
+    "", "[]", "{", "{}", '{"groups": [1]}', '{"groups": [{"per": ["partner", "service"], "limits": 1}]}',
+    *('{"groups": [{"per": ["partner", "service"], "limits": [' + counter + "]}]}" for counter in (
+        '{"limit": "all", "used": 1, "remaining": 4, "full_after_ms": 9223372036854775807}',
+        '{"limit": "all", "used": 9223372036854775807, "remaining": 9223372036854775807, "full_after_ms": 1}',
+        '{"limit": "all", "used": -9223372036854775808, "remaining": -1, "full_after_ms": 1}', "null"))])
+def test_a_gateway_that_makes_no_sense_is_not_believed(explain, body):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def serve():
+            client, _ = server.accept()
+            with client:
+                client.recv(65536)
+                client.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        admin = {"address": f"127.0.0.1:{server.getsockname()[1]}"}
+        seen = explain({**memory(per_partner()), "admin": admin}, "GET /", KEY)
+        thread.join()
+    assert "counters cannot be read" in seen["counters"]["text"] and not seen["answer"]["certain"]
+    assert not limits_of(seen)["all"]["state"]["known"]
+
+
+@pytest.mark.parametrize("request_, fields", [
+    ("OPTIONS *", {}), ("GET *", {}), ("TRACE /", {}), ("GET /", {"Host": "a b"}), ("GET /", {"Content-Length": "x"}),
+    ("G@T /", {}), ("GET x", {}), ("GET /", {"X": "\x01"}), ("HEAD /%00", {}), ("GET /", {"Expect": "no"})])
+def test_answers_without_a_service_are_those_of_the_gateway(launch, origin, explain, request_, fields):
+    gateway = launch(origin, callers=CALLERS, keys=KEYS, limits=[per_partner()], trusted_proxies=PROXIES)
+    seen = explain(gateway, request_, fields)["answer"]
+    told = ask(gateway, request_, {"Host": "localhost", **fields})
+    assert seen["status"] == (None if told.status == 200 else told.status)
+    if told.status == 200:
+        return
+    kept = {one["name"]: one["value"] for one in seen["fields"]}
+    assert kept.get("Allow") == told.fields.get("Allow")
+    body = json.loads(told.body) if told.body else None
+    if body is not None:
+        body.pop("request_id", None)
+    assert seen["body"] == body
+
+
+def test_the_route_is_what_routing_has_read(explain, run):
+    services = {"ALL": {"upstream": "main"}, "SHOP": {"upstream": "main", "hosts": ["shop.example", "other.example"],
+                                                       "paths": ["/v1", "/v1/orders", "/a~b"]}}
+    config = memory(per_partner(), services=services)
+    for target, host, wanted in (("/v1//orders/%37", "SHOP.example.:8080", ("shop.example", "/v1/orders", "/v1/orders/7")),
+                                 ("/x/../v1/ordersx", "other.example:80", ("other.example", "/v1", "/v1/ordersx")),
+                                 ("/a%7eb/", "shop.example.", ("shop.example", "/a~b", "/a~b")),
+                                 ("/v2/./%61", "shop.example", (None, "/", "/v2/a"))):
+        route = explain(config, f"GET {target}", {"Host": host, **KEY})["route"]
+        assert (route["host"], route["path"], route["read_as"]) == wanted, target
+    assert "  read as    /v1/orders/7\n" in run(config, "GET /v1//orders/%37", {"Host": "shop.example"}).stdout
+    assert "read as" not in run(config, "GET /v1/orders/7", {"Host": "shop.example"}).stdout
+
+
+def test_a_database_that_never_answers_is_not_waited_for(explain):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"mysql://weir:word@127.0.0.1:{server.getsockname()[1]}/weir"
+        policies = {"sql": {"url": url, "timeout": "3s"}, "budget": "1ms", "cache": {"snapshot": "off"}}
+        limits = [{"name": "rows", "per": ["partner"], "rate": "policies"}]
+        began = time.monotonic()
+        seen = explain({**memory(*limits), "policies": policies}, "GET /", KEY)
+        assert time.monotonic() - began < 15
+    assert seen["policies"]["source"] == "away" and "has not answered within 1." in seen["policies"]["text"]
+    assert limits_of(seen)["rows"]["reason"] == "rows_unknown"
 
 
 class Database:
@@ -330,6 +480,33 @@ def test_rows_and_keys_of_the_policies(redis, launch, origin, explain, database,
     assert refused["code"] == "unknown-key" and "k1 of acme, which has expired" in refused["text"]
 
 
+def test_why_an_attribute_is_absent_with_policies(explain, database, tmp_path):
+    key = json.loads(database("keys", "create", "--partner", "none", "--id", "k1", "--json"))["key"]
+    callers = [{"api_key": {"header": "X-First"}}, {"api_key": {"header": "X-Api-Key"}},
+               {"header": {"name": "X-User", "attribute": "user", "from": "anyone"}}]
+    section = {**database.section, "cache": {"snapshot": "off"}}
+    config = {"callers": callers, "limits": [*ROWS, {"name": "u", "per": ["user", "plan"], "rate": "1/s"}],
+              "policies": section, "admin": "off"}
+
+    def texts(fields):
+        seen = explain(config, "GET /", fields)
+        return seen["answer"]["code"], {name: one["text"] for name, one in attributes_of(seen).items()}
+
+    code, found = texts({"X-First": "nobody's", "X-Api-Key": key, "X-User": "u"})
+    assert code == "unknown-key" and found["user"] == "the request is refused before X-User is looked at"
+    assert found["partner"] == ("what is in X-First is not taken (unknown-key); the request is refused before X-Api-Key "
+                                "is looked at")
+    code, found = texts({"X-First": key, "X-Api-Key": key})
+    assert code == "identity-twice" and found["partner"] == "the key in X-First (policies)"
+    code, found = texts({"X-Api-Key": key})
+    assert code is None and found["plan"] == ("the request has no X-First; the key in X-Api-Key has none; "
+                                              "partner none has none in the policies")
+    (tmp_path / "policies.db").rename(tmp_path / "elsewhere.db")
+    code, found = texts({"X-Api-Key": key})
+    assert code is None and found["partner"] == ("the request has no X-First; whose key is in X-Api-Key cannot be found "
+                                                 "out: the database does not answer")
+
+
 def test_without_the_database_the_snapshot_holds_and_stays_as_it_is(launch, origin, explain, database, tmp_path):
     settings = {"callers": CALLERS, "trusted_proxies": PROXIES, "limits": ROWS, "policies": database.section}
     gateway = launch(origin, **settings)
@@ -347,7 +524,40 @@ def test_without_the_database_the_snapshot_holds_and_stays_as_it_is(launch, orig
     assert snapshot.read_bytes() == kept
 
 
-def test_tokens_with_keys_from_a_file(explain, tmp_path):
+def files_in(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_a_database_is_read_and_left_as_it_is(explain, database, tmp_path):
+    settings = {"callers": CALLERS, "trusted_proxies": PROXIES, "limits": ROWS, "policies": database.section,
+                "admin": "off"}
+    explain(settings, "GET /", {"X-Partner": "acme"})  # writes its configuration
+    before = files_in(tmp_path)
+    seen = explain(settings, "GET /", {"X-Partner": "acme"})
+    assert seen["policies"]["source"] == "database" and limits_of(seen)["rows"]["numbers"] == "3/h, burst 3"
+    assert files_in(tmp_path) == before and not list(tmp_path.glob("policies.db-*"))
+    writer = sqlite3.connect(tmp_path / "policies.db")
+    writer.execute("PRAGMA wal_autocheckpoint = 0")
+    writer.execute("UPDATE limits SET rate = '4/h' WHERE rate = '3/h'")
+    writer.commit()
+    before = files_in(tmp_path)
+    assert {"policies.db-wal", "policies.db-shm"} <= before.keys()
+    seen = explain(settings, "GET /", {"X-Partner": "acme"})
+    assert seen["policies"]["source"] == "database" and limits_of(seen)["rows"]["numbers"].startswith("4/h")
+    assert files_in(tmp_path) == before
+    writer.execute("BEGIN IMMEDIATE")  # somebody is writing
+    assert explain(settings, "GET /", {"X-Partner": "acme"})["policies"]["source"] == "database"
+    writer.rollback()
+    writer.close()
+    for suffix in ("", "-wal", "-shm"):
+        (tmp_path / f"policies.db{suffix}").unlink(missing_ok=True)
+    (tmp_path / "policies.db").touch()
+    before = files_in(tmp_path)
+    assert explain(settings, "GET /", {"X-Partner": "acme"})["policies"]["source"] == "away"
+    assert files_in(tmp_path) == before
+
+
+def test_tokens_with_keys_from_a_file(explain, run, tmp_path):
     pytest.importorskip("jwt")
     pytest.importorskip("cryptography")
     from harness.issuer import AUDIENCE, ISSUER, Key, key_set
@@ -364,6 +574,13 @@ def test_tokens_with_keys_from_a_file(explain, tmp_path):
     assert found["partner"]["value"] == "acme" and found["partner"]["source"] == "token"
     assert "claim partner_id" in found["partner"]["text"] and found["claim:org"]["value"] == "o1"
     assert token not in json.dumps(seen)
+    listed = key.token(partner_id="acme", org=["o1", "\x1b[2J"])
+    text = attributes_of(explain(config, "GET /", {"Authorization": f"Bearer {listed}"}))["claim:org"]["text"]
+    assert text == "the token in Authorization has no claim org that is a text, a whole number, true or false"
+    basic = attributes_of(explain(config, "GET /", {"Authorization": "Basic dTpw"}))
+    assert basic["partner"]["text"] == "Authorization has no Bearer token"
+    escape = run(config, "GET /", {"Authorization": f"Bearer {key.token(partner_id='acme', org=chr(27) + '[2J')}"})
+    assert "\x1b" not in escape.stdout and "\\x1b[2J" in escape.stdout
     wrong = explain(config, "GET /", {"Authorization": f"Bearer {token[:-8]}AAAAAAAA"})
     assert wrong["answer"]["code"] == "token-signature" and "token in Authorization" in wrong["answer"]["text"]
 
@@ -372,7 +589,7 @@ def test_the_text_has_all_of_it(run):
     done = run(memory(*[one for one in LIMITS if one["name"] != "log"]), "POST /products?x=1", KEY)
     assert done.returncode == DONE and not done.stderr, done
     lines = done.stdout.splitlines()
-    assert lines[0] == "POST /products?x=1"
+    assert lines[0] == "POST /products?(not shown)"
     for part in ("route", "caller", "limits", "answer"):
         assert part in lines
     assert "  forwarded to upstream main" in lines
@@ -387,5 +604,9 @@ def test_wrong_use(run, tmp_path):
     assert run(config, "GET /", None, "--from", "nobody").returncode == WRONG_USAGE
     assert run(config, "GET /", None, "-H", "no colon").returncode == WRONG_USAGE
     assert run(config, "GET /", None, "-H", "X: a\r\nY: b").returncode == WRONG_USAGE
+    for size in ("-1", "1e3", "0x10", "", "99999999999999999999", "+1", "1 "):
+        done = run(config, "POST /", None, f"--body-size={size}")
+        assert done.returncode == WRONG_USAGE and "--body-size" in done.stderr, done
+    assert run(config, "POST /", None, "--body-size", "0").returncode == DONE
     assert run(config, "GET /", None, "--what").returncode == WRONG_USAGE
     assert run({**config, "limits": [{"name": "x"}]}, "GET /").returncode == UNUSABLE

@@ -8,6 +8,7 @@
 #include "weir/config/load.h"
 #include "weir/explain/explainer.h"
 #include "weir/explain/gateway_counters.h"
+#include "weir/explain/printable.h"
 
 namespace weir::app {
 namespace {
@@ -30,7 +31,7 @@ int explain_request(const std::string& file, const explain::RequestWords& words,
   const auto counters = counters_of(loaded->config);
   const auto explanation = explain::explain(loaded->config, words, clock, *counters);
   if (!explanation) {
-    std::fprintf(stderr, "%s\n", explanation.error().message.c_str());
+    std::fprintf(stderr, "%s\n", explain::printable(explanation.error().message).c_str());
     return explanation.error().kind == ErrorKind::kInvalid ? kWrongUsage : kFailed;
   }
   std::fputs((json ? to_json(*explanation) : to_text(*explanation)).c_str(), stdout);

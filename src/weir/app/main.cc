@@ -2,12 +2,16 @@
 //
 // The command line.
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <string>
+#include <system_error>
 
 #include "weir/app/commands.h"
 #include "weir/app/policies_arguments.h"
 #include "weir/base/version.h"
+#include "weir/explain/printable.h"
 
 namespace {
 
@@ -53,6 +57,14 @@ void add_account_commands(CLI::App& app, Arguments& arguments) {
   inspect->add_flag("--json", arguments.json, "Show it as a JSON object");
 }
 
+// What is wrong with it; empty: nothing. The library itself would take -1 for the largest number.
+std::string whole_number(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool right = error == std::errc() && end == text.data() + text.size();
+  return right ? "" : "'" + weir::explain::printable(text) + "' is no whole number from 0 on";
+}
+
 void add_explain_command(CLI::App& app, Arguments& arguments) {
   auto* explain = app.add_subcommand("explain", "Show what the gateway would do with a request, and why");
   weir::explain::RequestWords& request = arguments.request;
@@ -64,7 +76,9 @@ void add_explain_command(CLI::App& app, Arguments& arguments) {
       ->option_text("FIELD");
   explain->add_option("--from", request.from, "The address that the connection comes from, or 'unix'")
       ->capture_default_str();
-  explain->add_option("--body-size", request.body_size, "How many bytes the request's body has");
+  explain->add_option("--body-size", request.body_size, "How many bytes the request's body has")
+      ->check(whole_number)
+      ->option_text("N");
   explain->add_flag("--json", arguments.json, "Show it as a JSON object");
 }
 

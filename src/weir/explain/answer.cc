@@ -46,20 +46,21 @@ void take_message(std::string_view message, AnswerFacts& answer) {
   take_fields(message.substr(message.find("\r\n") + 2), answer);
 }
 
-gateway::AnswerContext context(const std::string& date, WallTime now) {
-  return {.date = date, .wall = now, .request_id = {}};
+gateway::AnswerContext context(const std::string& date, const Occasion& occasion) {
+  return {.date = date, .wall = occasion.now, .request_id = {}, .head_only = occasion.head_only};
 }
 
 std::string name_of(const gateway::Generation& generation, const decide::LimitOutcome& outcome) {
   return generation.policy.limits()[outcome.limit].name;
 }
 
-AnswerFacts refusal(const decide::Decision& decision, const gateway::Generation& generation, WallTime now) {
+AnswerFacts refusal(const decide::Decision& decision, const gateway::Generation& generation,
+                    const Occasion& occasion) {
   AnswerFacts answer{.word = "refuse", .status = 429, .code = "quota-exceeded"};
   Text out;
-  const std::string date = http::imf_date(now);
+  const std::string date = http::imf_date(occasion.now);
   gateway::write_refusal(out, decision, generation.fields, generation.config.responses.refusal_detail,
-                         context(date, now));
+                         context(date, occasion));
   take_message(out.view(), answer);
   answer.binding = name_of(generation, *decision.binding());
   const auto wait = decision.retry_after();
@@ -69,14 +70,14 @@ AnswerFacts refusal(const decide::Decision& decision, const gateway::Generation&
   return answer;
 }
 
-AnswerFacts problem_of(const gateway::Problem& problem, WallTime now) {
+AnswerFacts problem_of(const gateway::Problem& problem, const Occasion& occasion) {
   AnswerFacts answer{.word = "problem",
                      .status = problem.status,
                      .code = std::string(problem.code),
                      .detail = std::string(problem.detail)};
   Text out;
-  const std::string date = http::imf_date(now);
-  gateway::write_problem(out, problem, context(date, now));
+  const std::string date = http::imf_date(occasion.now);
+  gateway::write_problem(out, problem, context(date, occasion));
   take_message(out.view(), answer);
   answer.text =
       fmt::format("{} {}: {} ({})", answer.status, http::reason_phrase(answer.status), answer.detail, answer.code);
@@ -84,7 +85,7 @@ AnswerFacts problem_of(const gateway::Problem& problem, WallTime now) {
 }
 
 AnswerFacts forwarded(const gateway::Verdict& verdict, const decide::Decision& decision,
-                      const gateway::Generation& generation, WallTime now) {
+                      const gateway::Generation& generation, const Occasion& occasion) {
   AnswerFacts answer{.word = "forward"};
   const config::Service& service = generation.config.services[verdict.service];
   answer.text = fmt::format("forwarded to upstream {}", generation.config.upstreams[service.upstream].name);
@@ -92,38 +93,46 @@ AnswerFacts forwarded(const gateway::Verdict& verdict, const decide::Decision& d
   http::ResponseHead plain;  // of an upstream that says nothing of limits
   plain.status = 200;
   Text out;
-  generation.fields.append_merged(out, decision, plain, now);
+  generation.fields.append_merged(out, decision, plain, occasion.now);
   take_fields(out.view(), answer);
   if (const auto* binding = decision.binding()) answer.binding = name_of(generation, *binding);
+  for (const decide::LimitOutcome& one : decision.outcomes) {
+    answer.delay = std::max(answer.delay, nanoseconds(one.outcome.delay));
+  }
+  return answer;
+}
+
+AnswerFacts options(const Occasion& occasion) {
+  AnswerFacts answer{.word = "options", .status = 204};
+  answer.text = "204 No Content: the gateway itself answers OPTIONS *";
+  Text out;
+  const std::string date = http::imf_date(occasion.now);
+  gateway::write_options(out, context(date, occasion));
+  take_message(out.view(), answer);
   return answer;
 }
 
 }  // namespace
 
 AnswerFacts answer_of(const gateway::Verdict& verdict, const decide::Decision& decision,
-                      const gateway::Generation& generation, WallTime now) {
+                      const gateway::Generation& generation, const Occasion& occasion) {
   switch (verdict.kind) {
     case Kind::kForward:
     case Kind::kDecide:
     case Kind::kLookUp:
-      return forwarded(verdict, decision, generation, now);
+      return forwarded(verdict, decision, generation, occasion);
     case Kind::kRefuse:
-      return refusal(decision, generation, now);
+      return refusal(decision, generation, occasion);
     case Kind::kProblem:
-      return problem_of(verdict.problem, now);
+      return problem_of(verdict.problem, occasion);
     case Kind::kOptions:
       break;
   }
-  return {.word = "options", .status = 204, .text = "204 No Content: the gateway itself answers OPTIONS *"};
+  return options(occasion);
 }
 
-AnswerFacts answer_of(const http::Rejection& rejection) {
-  return {.word = "problem",
-          .status = rejection.status,
-          .code = std::string(rejection.code),
-          .detail = std::string(rejection.detail),
-          .text = fmt::format("{} {} ({}): {}", rejection.status, http::reason_phrase(rejection.status),
-                              rejection.code, rejection.detail)};
+AnswerFacts answer_of(const http::Rejection& rejection, WallTime now) {
+  return problem_of({rejection.status, rejection.code, rejection.detail, {}}, {.now = now});
 }
 
 }  // namespace weir::explain

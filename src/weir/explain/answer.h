@@ -11,9 +11,16 @@
 
 namespace weir::explain {
 
+// To whom it is, and when.
+struct Occasion {
+  WallTime now;
+  bool head_only = false;  // the request was HEAD
+};
+
+// Requires: the decision of kRefuse has a limit that binds.
 AnswerFacts answer_of(const gateway::Verdict& verdict, const decide::Decision& decision,
-                      const gateway::Generation& generation, WallTime now);
+                      const gateway::Generation& generation, const Occasion& occasion);
 // Of a request that is none.
-AnswerFacts answer_of(const http::Rejection& rejection);
+AnswerFacts answer_of(const http::Rejection& rejection, WallTime now);
 
 }  // namespace weir::explain

@@ -4,37 +4,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <optional>
+#include <string>
+#include <utility>
 
+#include "weir/accounts/limit_text.h"
 #include "weir/explain/answer.h"
 #include "weir/explain/forecast.h"
 #include "weir/explain/limit_facts.h"
 #include "weir/explain/origins.h"
 #include "weir/explain/rehearsal.h"
+#include "weir/explain/route_facts.h"
+#include "weir/explain/secrets.h"
 #include "weir/http/parser.h"
+#include "weir/policy/local_share.h"
 
 namespace weir::explain {
 namespace {
 
 using Kind = gateway::Verdict::Kind;
-
-// The host of the first service to which the path then goes; for one that serves every host, any name.
-std::string default_host(const gateway::Generation& generation, std::string_view start) {
-  constexpr std::string_view kAny = "localhost";
-  const auto read = read_start(start);
-  if (!read) return std::string(kAny);
-  if (const std::string authority = authority_of(read->target); !authority.empty()) return authority;
-  const auto& services = generation.config.services;
-  std::string other;  // where the path is one that cannot be used
-  route::Route route;
-  for (std::size_t i = 0; i < services.size(); ++i) {
-    const std::string host = services[i].hosts.empty() ? std::string(kAny) : services[i].hosts.front();
-    const auto status = generation.router.find(host, path_of(read->target), read->method, route);
-    if (status == route::RouteStatus::kFound && route.service == i) return host;
-    if (status != route::RouteStatus::kNoService && other.empty()) other = host;
-  }
-  return other.empty() ? std::string(kAny) : other;
-}
 
 Result<std::optional<IpAddress>> peer_address(const std::string& from) {
   if (from == "unix") return std::nullopt;
@@ -43,42 +31,26 @@ Result<std::optional<IpAddress>> peer_address(const std::string& from) {
   return address;
 }
 
-bool begins_with(std::string_view path, std::string_view prefix) {
-  if (prefix == "/") return true;
-  return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
-}
-
-// The longest path of the service with which the request's begins, as it is written.
-std::string path_in(const config::Service& service, std::string_view path) {
-  std::string best;
-  for (const std::string& one : service.paths) {
-    if (begins_with(path, one) && one.size() > best.size()) best = one;
+std::string word_of(config::StoreFailure failure) {
+  switch (failure) {
+    case config::StoreFailure::kOpen:
+      return "open";
+    case config::StoreFailure::kClosed:
+      return "closed";
+    case config::StoreFailure::kLocal:
+      break;
   }
-  return best;
+  return "local";
 }
 
-std::string host_in(const config::Service& service, std::string_view host) {
-  host = host.substr(0, host.find_last_not_of('.') + 1);
-  for (const std::string& one : service.hosts) {
-    if (http::same_name(one, host) || http::same_name(one, host.substr(0, host.rfind(':')))) return one;
-  }
-  return service.hosts.empty() ? std::string() : service.hosts.front();
-}
-
-RouteFacts route_of(const Rehearsal& rehearsal, route::ServiceIndex index, const http::RequestHead& head) {
-  const gateway::Generation& generation = rehearsal.generation();
-  const config::Service& service = generation.config.services[index];
-  const config::Upstream& upstream = generation.config.upstreams[service.upstream];
-  RouteFacts facts{.service = service.name,
-                   .host = host_in(service, head.host),
-                   .path = path_in(service, head.path),
-                   .upstream = upstream.name,
-                   .addresses = {},
-                   .endpoint = {}};
-  for (const config::Endpoint& endpoint : upstream.endpoints) facts.addresses.push_back(endpoint.text);
-  const route::PatternIndex endpoint = rehearsal.scratch().route.shadow_endpoint;
-  if (endpoint != route::Route::kNoEndpoint) facts.endpoint = generation.router.patterns()[endpoint].text;
-  return facts;
+CountFacts count_of(const limit::Limit& limit, const store::Foreseen& told) {
+  CountFacts count{.used = limit.capacity() - told.seen.remaining,
+                   .remaining = told.seen.remaining,
+                   .full_after = nanoseconds(told.seen.reset_after),
+                   .admits = told.asked.admitted,
+                   .retry_after = {}};
+  if (told.asked.retry_after) count.retry_after = nanoseconds(*told.asked.retry_after);
+  return count;
 }
 
 std::vector<LimitFacts> none_reached(const gateway::Generation& generation) {
@@ -91,103 +63,115 @@ std::vector<LimitFacts> none_reached(const gateway::Generation& generation) {
 
 SourceFacts policies_of(const Rehearsal& rehearsal, const config::Policies& policies) {
   const std::string& database = policies.sql.url.text;
-  if (!rehearsal.database_failed()) return {"database", fmt::format("looked up in {}", database)};
+  const Rehearsal::LookUps& look_ups = rehearsal.look_ups();
+  if (!look_ups.failed) {
+    std::string text = fmt::format("looked up in {}", database);
+    if (look_ups.late) {
+      text += fmt::format("; with connecting it took longer than a gateway waits (policies.budget: {})",
+                          accounts::round_text(policies.budget));
+    }
+    return {"database", std::move(text)};
+  }
+  const std::string away = look_ups.too_late ? fmt::format("{} has not answered within {}", database,
+                                                           accounts::round_text(policies.budget + Rehearsal::kMargin))
+                                             : fmt::format("{} does not answer", database);
   const gateway::PartnerFindings& found = rehearsal.scratch().partner;
   if (found.key != nullptr || found.partner != nullptr || found.plan != nullptr) {
-    return {"snapshot",
-            fmt::format("{} does not answer: what was known last holds, from {}", database, policies.cache.snapshot)};
+    return {"snapshot", fmt::format("{}: what was known last holds, from {}", away, policies.cache.snapshot)};
   }
-  return {"away", fmt::format("{} does not answer, and nothing was known before: no rows are known", database)};
+  return {"away", away + ", and nothing was known before: no rows are known"};
 }
 
 // One explanation in the making.
 class Explainer {
  public:
-  Explainer(Rehearsal& rehearsal, Counters& counters) : rehearsal_(rehearsal), counters_(counters) {}
+  Explainer(Rehearsal& rehearsal, Counters& counters, const http::RequestHead& head, const identity::Peer& peer)
+      : rehearsal_(rehearsal),
+        counters_(counters),
+        head_(head),
+        peer_(peer),
+        generation_(rehearsal.generation()),
+        wall_(rehearsal.times().wall.time_since_epoch().count()),
+        secrets_(generation_.config, head) {}
 
-  Explanation run(const http::RequestHead& head, const identity::Peer& peer);
+  Explanation run();
 
  private:
+  using Told = std::vector<std::vector<store::Foreseen>>;
+
   bool reaches_limits() const {
     const policy::Charges& charges = rehearsal_.scratch().charges;
     return verdict_.kind != Kind::kProblem || charges.missing_refuses != policy::Charges::kNone ||
            charges.unknown_refuses != policy::Charges::kNone;
   }
-  void add_caller(const http::RequestHead& head, const identity::Peer& peer);
-  void add_limits(const http::RequestHead& head);
+  void add_caller();
+  void add_limits();
   void decide();
-  void add_counts(const std::vector<AccountQuestion>& questions,
-                  const std::vector<std::vector<store::Foreseen>>& told);
+  void decide_without_store(const std::vector<AccountQuestion>& questions);
+  void add_counts(const std::vector<AccountQuestion>& questions, const Told& told);
+  void add_share(const AccountQuestion& question, std::size_t index);
+  void conclude_limits();
   void answer();
-  void hide();
+  const decide::Decision& decision() const { return forecast_ ? *forecast_ : rehearsal_.decision(); }
 
   Rehearsal& rehearsal_;
   Counters& counters_;
+  const http::RequestHead& head_;
+  const identity::Peer& peer_;
+  const gateway::Generation& generation_;
+  const limit::Ticks wall_;
+  const Secrets secrets_;
   gateway::Verdict verdict_;
-  Forecast forecast_;
+  std::optional<decide::Decision> forecast_;  // absent: what the rehearsal has decided holds
   std::vector<policy::Finding> findings_;
   std::string blame_;
-  std::vector<std::string> secrets_;  // values of the request that nobody may see
   Explanation result_;
 };
 
-Explanation Explainer::run(const http::RequestHead& head, const identity::Peer& peer) {
-  result_.request = {.method = std::string(head.method),
-                     .target = std::string(head.target),
-                     .host = std::string(head.host),
-                     .from = peer.text,
-                     .trusted = peer.trusted};
-  verdict_ = rehearsal_.judge(head, peer);
-  forecast_.decision.wall = rehearsal_.times().wall.time_since_epoch().count();
-  if (verdict_.service != gateway::Verdict::kNoService) {
-    result_.route = route_of(rehearsal_, verdict_.service, head);
-    add_caller(head, peer);
+Explanation Explainer::run() {
+  result_.request = {.method = std::string(head_.method),
+                     .target = shown_target(head_.target),
+                     .path = std::string(head_.path),
+                     .host = std::string(head_.host),
+                     .from = peer_.text,
+                     .trusted = peer_.trusted};
+  verdict_ = rehearsal_.judge(head_, peer_);
+  const bool has_service = verdict_.service != gateway::Verdict::kNoService;
+  if (has_service) {
+    result_.route = route_facts(generation_, rehearsal_.scratch().route, head_);
+    add_caller();
   }
-  if (verdict_.service != gateway::Verdict::kNoService && reaches_limits()) {
-    add_limits(head);
+  if (has_service && reaches_limits()) {
+    add_limits();
   } else {
-    result_.limits = none_reached(rehearsal_.generation());
+    result_.limits = none_reached(generation_);
   }
-  hide();
   answer();
+  conclude_limits();
   return std::move(result_);
 }
 
-void Explainer::add_caller(const http::RequestHead& head, const identity::Peer& peer) {
-  const gateway::Generation& generation = rehearsal_.generation();
-  const Origins origins({.generation = generation,
-                         .head = head,
-                         .peer = peer,
+void Explainer::add_caller() {
+  const Origins origins({.generation = generation_,
+                         .head = head_,
+                         .peer = peer_,
                          .times = rehearsal_.times(),
                          .directory = rehearsal_.directory(),
-                         .keys = rehearsal_.keys()});
-  const identity::Caller& caller = rehearsal_.scratch().caller;
-  result_.attributes = origins.attributes(caller.attributes);
+                         .looked_up = rehearsal_.looked_up(),
+                         .keys = rehearsal_.keys(),
+                         .scratch = rehearsal_.scratch()},
+                        secrets_);
+  result_.attributes = origins.attributes();
   result_.notes = origins.notes();
-  if (caller.bypass) result_.bypass = origins.bypass();
+  if (rehearsal_.scratch().caller.bypass) result_.bypass = origins.bypass();
   if (verdict_.kind == Kind::kProblem) blame_ = origins.blame(verdict_.problem.code);
-  if (rehearsal_.looked_up()) result_.policies = policies_of(rehearsal_, *generation.config.policies);
-  secrets_ = origins.secrets();
+  if (rehearsal_.look_ups().wanted) result_.policies = policies_of(rehearsal_, *generation_.config.policies);
 }
 
-// An account can be named by a credential where a limit counts by its field.
-void Explainer::hide() {
-  std::vector<std::string> hidden;  // attributes
-  for (AttributeFacts& attribute : result_.attributes) {
-    if (std::ranges::find(secrets_, attribute.value) == secrets_.end()) continue;
-    attribute.value = "(not shown)";
-    hidden.push_back(attribute.name);
-  }
-  for (LimitFacts& limit : result_.limits) {
-    if (std::ranges::find_first_of(limit.per, hidden) != limit.per.end()) limit.account = limit.key = "(not shown)";
-  }
-}
-
-void Explainer::add_limits(const http::RequestHead& head) {
-  const gateway::Generation& generation = rehearsal_.generation();
+void Explainer::add_limits() {
   const gateway::Scratch& scratch = rehearsal_.scratch();
-  findings_ = generation.policy.explain(scratch.route, head, scratch.caller, scratch.rows);
-  const LimitScene scene{generation, scratch.caller.attributes, scratch.partner};
+  findings_ = generation_.policy.explain(scratch.route, head_, scratch.caller, scratch.rows);
+  const LimitScene scene{generation_, scratch.caller.attributes, scratch.partner, secrets_};
   for (const policy::Finding& finding : findings_) result_.limits.push_back(facts_of(finding, scene));
   const bool missing = scratch.charges.missing_refuses != policy::Charges::kNone;
   if (!verdict_.bypass && !missing) decide();
@@ -196,51 +180,94 @@ void Explainer::add_limits(const http::RequestHead& head) {
 
 void Explainer::decide() {
   const policy::Charges& charges = rehearsal_.scratch().charges;
-  const limit::Ticks wall = forecast_.decision.wall;
-  const auto questions = questions_of(charges, findings_, rehearsal_.generation().policy.limits());
+  const auto questions = questions_of(charges, findings_, generation_.policy.limits());
   if (questions.empty() || verdict_.kind == Kind::kProblem) return;
-  auto told = counters_.look(questions, wall);
+  const auto told = counters_.look(questions, wall_);
   result_.counters = counters_.source(told ? nullptr : &told.error());
   result_.answer.certain = told.has_value();
-  const bool undecided = charges.unknown_refuses != policy::Charges::kNone;
-  if (undecided || (!told && verdict_.kind == Kind::kDecide)) {
-    rehearsal_.decide_without_store(verdict_);
-    forecast_.decision = {};
-    add_counts(questions, told ? *told : all_fresh(questions, wall));
-    return;
-  }
-  const auto counted = told ? std::move(*told) : all_fresh(questions, wall);
+  const bool undecided = charges.unknown_refuses != policy::Charges::kNone;  // whatever the store says
+  if (!told && !undecided && verdict_.kind == Kind::kDecide) return decide_without_store(questions);
+  const Told counted = told ? *told : all_fresh(questions, wall_);
   add_counts(questions, counted);
-  forecast_ = forecast(charges, counted, wall);
-  verdict_.kind = forecast_.decision.admitted ? Kind::kForward : Kind::kRefuse;
+  if (undecided) return rehearsal_.decide_without_store(verdict_);
+  forecast_ = forecast(charges, counted, wall_);
+  verdict_.kind = forecast_->admitted ? Kind::kForward : Kind::kRefuse;
 }
 
-void Explainer::add_counts(const std::vector<AccountQuestion>& questions,
-                           const std::vector<std::vector<store::Foreseen>>& told) {
+// As a gateway does that cannot reach the store: of what is counted then, only its own share is known.
+void Explainer::decide_without_store(const std::vector<AccountQuestion>& questions) {
+  rehearsal_.decide_without_store(verdict_);
+  for (const AccountQuestion& question : questions) {
+    for (std::size_t i = 0; i < question.findings.size(); ++i) add_share(question, i);
+  }
+}
+
+void Explainer::add_share(const AccountQuestion& question, std::size_t index) {
+  const policy::Finding& finding = *question.findings[index];
+  const policy::LimitInfo& info = *question.limits[index];
+  LimitFacts& facts = result_.limits[finding.limit];
+  facts.without_store = question.account.shadow ? "nothing" : word_of(info.on_store_failure);
+  if (facts.without_store != "local") return;
+  const limit::Limit share = policy::share_of(info.variant(finding.variant), generation_.config.gateways);
+  facts.count = count_of(share, fresh(share, wall_, question.account.phase, finding.cost));
+  facts.count->known = false;
+}
+
+void Explainer::add_counts(const std::vector<AccountQuestion>& questions, const Told& told) {
   for (std::size_t i = 0; i < questions.size(); ++i) {
     for (std::size_t k = 0; k < told[i].size(); ++k) {
-      const auto& [seen, asked] = told[i][k];
       const policy::Finding& finding = *questions[i].findings[k];
-      const limit::Limit& limit = questions[i].limits[k]->variant(finding.variant);
-      CountFacts count{.known = result_.answer.certain,
-                       .used = limit.capacity() - seen.remaining,
-                       .remaining = seen.remaining,
-                       .full_after = nanoseconds(seen.reset_after),
-                       .admits = asked.admitted,
-                       .retry_after = {}};
-      if (asked.retry_after) count.retry_after = nanoseconds(*asked.retry_after);
+      CountFacts count = count_of(questions[i].limits[k]->variant(finding.variant), told[i][k]);
+      count.known = result_.answer.certain;
       result_.limits[finding.limit].count = count;
     }
   }
 }
 
+// Why no limit counts the request; empty: it is admitted.
+std::string why_not(const AnswerFacts& answer) {
+  if (answer.word == "refuse") return fmt::format("limit {} refuses the request", answer.binding);
+  if (answer.word == "problem") return fmt::format("the request is answered with {} {}", answer.status, answer.code);
+  return {};
+}
+
+void Explainer::conclude_limits() {
+  const AnswerFacts& answer = result_.answer;
+  const Ending ending{.admitted = answer.word == "forward",
+                      .why = why_not(answer),
+                      .store_closed = decision().reached == decide::Reached::kClosed && decision().outcomes.empty()};
+  for (std::size_t i = 0; i < result_.limits.size(); ++i) {
+    LimitFacts& facts = result_.limits[i];
+    facts.binds = facts.applies && !facts.shadow && facts.name == answer.binding;
+    if (!facts.applies) continue;
+    const bool refuses = std::ranges::any_of(decision().outcomes, [&](const decide::LimitOutcome& one) {
+      return one.limit == i && !one.outcome.admitted && answer.word == "refuse";
+    });
+    conclude(ending, refuses, facts);
+  }
+}
+
 void Explainer::answer() {
   const bool certain = result_.answer.certain;
-  result_.answer = answer_of(verdict_, forecast_.decision, rehearsal_.generation(), rehearsal_.times().wall);
+  const Occasion occasion{.now = rehearsal_.times().wall, .head_only = head_.method_id == http::Method::kHead};
+  result_.answer = answer_of(verdict_, decision(), generation_, occasion);
   result_.answer.certain = certain;
-  result_.answer.delay = nanoseconds(forecast_.delay);
   if (!blame_.empty()) result_.answer.text += fmt::format(" It is about {}.", blame_);
-  for (LimitFacts& limit : result_.limits) limit.binds = !limit.shadow && limit.name == result_.answer.binding;
+}
+
+// Of what is no request.
+Explanation rejection_of(const Rehearsal& rehearsal, const http::Rejection& why, const RequestStart& start,
+                         const identity::Peer& peer) {
+  Explanation refused;
+  refused.request = {.method = start.method,
+                     .target = shown_target(start.target),
+                     .path = {},
+                     .host = {},
+                     .from = peer.text,
+                     .trusted = peer.trusted};
+  refused.answer = answer_of(why, rehearsal.times().wall);
+  refused.limits = none_reached(rehearsal.generation());
+  return refused;
 }
 
 }  // namespace
@@ -249,6 +276,8 @@ Result<Explanation> explain(const config::Config& config, const RequestWords& wo
                             Counters& counters) {
   const auto address = peer_address(words.from);
   if (!address) return std::unexpected(address.error());
+  const auto start = read_start(words.start);
+  if (!start) return std::unexpected(start.error());
   auto rehearsal = Rehearsal::open(config, clock);
   if (!rehearsal) return std::unexpected(rehearsal.error());
   const gateway::Generation& generation = (*rehearsal)->generation();
@@ -257,15 +286,9 @@ Result<Explanation> explain(const config::Config& config, const RequestWords& wo
   const identity::Peer peer = generation.identifier.peer(*address);
   http::RequestParser parser(generation.rules);
   const http::Parsed parsed = parser.parse(text->bytes());
-  if (parsed == http::Parsed::kComplete) return Explainer(**rehearsal, counters).run(parser.head(), peer);
   if (parsed == http::Parsed::kIncomplete) return invalid("the request has no end");
-  const auto start = read_start(words.start);
-  Explanation refused;
-  refused.request = {
-      .method = start->method, .target = start->target, .host = {}, .from = peer.text, .trusted = peer.trusted};
-  refused.answer = answer_of(parser.rejection());
-  refused.limits = none_reached(generation);
-  return refused;
+  if (parsed == http::Parsed::kRejected) return rejection_of(**rehearsal, parser.rejection(), *start, peer);
+  return Explainer(**rehearsal, counters, parser.head(), peer).run();
 }
 
 }  // namespace weir::explain

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the gateway would do with a request, and why. Texts are for people, words for programs: they stay what they
-// are. Neither holds a credential. Thread safety: plain values.
+// are. Neither holds a credential; both may hold whatever bytes a request or a database has, until they are printed.
+// Thread safety: plain values.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace weir::explain {
 
 struct RequestFacts {
   std::string method{};
-  std::string target{};
+  std::string target{};  // without its query
+  std::string path{};    // of the target, as it was sent
   std::string host{};
   std::string from{};  // the peer's address, or "unix"
   bool trusted = false;
@@ -25,8 +27,9 @@ struct RequestFacts {
 
 struct RouteFacts {
   std::string service{};
-  std::string host{};  // of the service, that the request's is; empty: it serves every host
-  std::string path{};  // of the service, that the request's begins with
+  std::string host{};     // of the service, that the request's is; empty: it serves every host
+  std::string path{};     // of the service, that the request's begins with
+  std::string read_as{};  // the path of the request as routing reads it
   std::string upstream{};
   std::vector<std::string> addresses{};
   std::string endpoint{};  // the most specific pattern that a limit names; empty: none
@@ -69,6 +72,8 @@ struct LimitFacts {
   std::string method{};
   std::optional<CountFacts> count{};  // absent: nothing is known
   bool binds = false;
+  bool counts = false;          // something stays counted once the request is decided
+  std::string without_store{};  // a word: open, local, closed, nothing (shadow); empty: the store is there
 };
 
 // Where counters, or policies, were looked up.

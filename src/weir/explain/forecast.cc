@@ -66,9 +66,9 @@ std::vector<std::vector<Foreseen>> all_fresh(const std::vector<AccountQuestion>&
   return all;
 }
 
-Forecast forecast(const policy::Charges& charges, const std::vector<std::vector<Foreseen>>& told, limit::Ticks wall) {
-  Forecast forecast;
-  decide::Decision& decision = forecast.decision;
+decide::Decision forecast(const policy::Charges& charges, const std::vector<std::vector<Foreseen>>& told,
+                          limit::Ticks wall) {
+  decide::Decision decision;
   decision.wall = wall;
   decision.reached = charges.unknown ? decide::Reached::kOpen : decide::Reached::kNoLimit;
   for (std::size_t i = 0; i < charges.accounts.size(); ++i) {
@@ -83,11 +83,8 @@ Forecast forecast(const policy::Charges& charges, const std::vector<std::vector<
     if (!decision.admitted) decision.outcomes.clear();
     append(charges, account, told[i], decision.outcomes);
   }
-  for (const decide::LimitOutcome& one : decision.outcomes) {
-    if (decision.admitted) forecast.delay = std::max(forecast.delay, one.outcome.delay);
-  }
   decide::order_outcomes(decision.outcomes);
-  return forecast;
+  return decision;
 }
 
 }  // namespace weir::explain

@@ -20,12 +20,8 @@ std::vector<AccountQuestion> questions_of(const policy::Charges& charges,
 // What all of them say if nothing was counted yet.
 std::vector<std::vector<store::Foreseen>> all_fresh(const std::vector<AccountQuestion>& questions, limit::Ticks wall);
 
-struct Forecast {
-  decide::Decision decision;
-  limit::Ticks delay = 0;  // the request would wait in line
-};
 // Requires: `told` is parallel to the questions of these charges.
-Forecast forecast(const policy::Charges& charges, const std::vector<std::vector<store::Foreseen>>& told,
-                  limit::Ticks wall);
+decide::Decision forecast(const policy::Charges& charges, const std::vector<std::vector<store::Foreseen>>& told,
+                          limit::Ticks wall);
 
 }  // namespace weir::explain

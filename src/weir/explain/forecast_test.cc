@@ -40,23 +40,23 @@ class ForecastTest : public ::testing::Test {
 };
 
 TEST_F(ForecastTest, AllAdmitAndTheTightestBinds) {
-  const Forecast found = forecast(*charges_, {{admits(3), admits(9)}, {admits(2)}, {refuses(1)}}, 0);
-  EXPECT_TRUE(found.decision.admitted);
-  ASSERT_EQ(found.decision.outcomes.size(), 3U);
-  EXPECT_EQ(name(found.decision.outcomes[0]), "wide");
-  EXPECT_EQ(found.decision.outcomes[0].outcome.remaining, 2);
-  ASSERT_EQ(found.decision.shadow.size(), 1U);
-  EXPECT_FALSE(found.decision.shadow[0].outcome.admitted);
+  const decide::Decision found = forecast(*charges_, {{admits(3), admits(9)}, {admits(2)}, {refuses(1)}}, 0);
+  EXPECT_TRUE(found.admitted);
+  ASSERT_EQ(found.outcomes.size(), 3U);
+  EXPECT_EQ(name(found.outcomes[0]), "wide");
+  EXPECT_EQ(found.outcomes[0].outcome.remaining, 2);
+  ASSERT_EQ(found.shadow.size(), 1U);
+  EXPECT_FALSE(found.shadow[0].outcome.admitted);
 }
 
 TEST_F(ForecastTest, TheFirstAccountThatRefusesIsAllThatIsTold) {
-  const Forecast found = forecast(*charges_, {{admits(3), refuses(7)}, {refuses(99)}, {admits(1)}}, 0);
-  EXPECT_FALSE(found.decision.admitted);
-  ASSERT_EQ(found.decision.outcomes.size(), 2U);
-  EXPECT_EQ(name(found.decision.outcomes[0]), "also");
-  EXPECT_EQ(found.decision.outcomes[1].outcome.remaining, 4) << "nothing was taken of it";
-  EXPECT_TRUE(found.decision.shadow.empty());
-  EXPECT_EQ(found.decision.retry_after(), 7);
+  const decide::Decision found = forecast(*charges_, {{admits(3), refuses(7)}, {refuses(99)}, {admits(1)}}, 0);
+  EXPECT_FALSE(found.admitted);
+  ASSERT_EQ(found.outcomes.size(), 2U);
+  EXPECT_EQ(name(found.outcomes[0]), "also");
+  EXPECT_EQ(found.outcomes[1].outcome.remaining, 4) << "nothing was taken of it";
+  EXPECT_TRUE(found.shadow.empty());
+  EXPECT_EQ(found.retry_after(), 7);
 }
 
 TEST_F(ForecastTest, AccountsThatWereNeverUsedAreFull) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "weir/base/percent.h"
+#include "weir/limit/ranges.h"
 
 namespace weir::explain {
 namespace {
@@ -19,75 +20,141 @@ constexpr std::size_t kLargest = 4U << 20;
 constexpr auto kTime = std::chrono::seconds(3);
 constexpr limit::Ticks kMilli = 1'000'000;
 
-std::optional<std::int64_t> number(const json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
-  return found->get<std::int64_t>();
-}
+// Longer than anything of a limit takes (limit/ranges.h), and short enough to be added to.
+constexpr std::int64_t kMostMillis = std::int64_t{100} * 366 * 86'400'000;
+constexpr std::int64_t kMostUnits = 2 * limit::kMaxUnits;  // with a debt
 
-std::optional<limit::Ticks> ticks(const json& object, const char* name) {
-  const auto millis = number(object, name);
-  return millis ? std::optional(*millis * kMilli) : std::nullopt;
-}
+// Members of an object that somebody else wrote. What is not as it has to be makes all of it wrong.
+class Members {
+ public:
+  explicit Members(const json& object) : object_(object), right_(object.is_object()) {}
 
-std::string text(const json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
+  bool right() const { return right_; }
 
-bool is_counter(const json& counter, const CounterQuestion& question) {
-  const policy::Finding& finding = question.finding;
-  return counter.is_object() && text(counter, "limit") == question.name &&
-         counter.value("shadow", json()) == json(finding.shadow) &&
-         counter.contains("endpoint") == finding.by_endpoint && text(counter, "endpoint") == finding.endpoint &&
-         text(counter, "method") == finding.method;
-}
-
-// Null: none that was used.
-const json* find_counter(const json& report, const CounterQuestion& question) {
-  for (const json& group : report.at("groups")) {
-    if (group.value("per", json()) != json(question.finding.per)) continue;
-    const auto limits = group.find("limits");
-    if (limits == group.end()) continue;
-    for (const json& counter : *limits) {
-      if (is_counter(counter, question)) return &counter;
-    }
+  // Null: it is not there, or null.
+  const json* find(const char* name) const {
+    if (!object_.is_object()) return nullptr;
+    const auto found = object_.find(name);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
   }
-  return nullptr;
+  bool has(const char* name) const { return object_.is_object() && object_.contains(name); }
+
+  std::optional<std::int64_t> number(const char* name, std::int64_t most) {
+    const json* found = find(name);
+    if (found == nullptr) return std::nullopt;
+    const bool fits = found->is_number_unsigned() && found->get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
+    right_ = right_ && fits;
+    return fits ? std::optional(static_cast<std::int64_t>(found->get<std::uint64_t>())) : std::nullopt;
+  }
+  std::optional<limit::Ticks> ticks(const char* name) {
+    const auto millis = number(name, kMostMillis);
+    return millis ? std::optional(*millis * kMilli) : std::nullopt;
+  }
+  std::string text(const char* name) {
+    const json* found = find(name);
+    if (found == nullptr) return {};
+    right_ = right_ && found->is_string();
+    return found->is_string() ? found->get<std::string>() : std::string();
+  }
+  bool flag(const char* name) {
+    const json* found = find(name);
+    if (found == nullptr) return false;
+    right_ = right_ && found->is_boolean();
+    return found->is_boolean() && found->get<bool>();
+  }
+  // Absent, and wrong, unless it is a list.
+  const json::array_t* list(const char* name) {
+    const json* found = find(name);
+    right_ = right_ && found != nullptr && found->is_array();
+    return right_ ? found->get_ptr<const json::array_t*>() : nullptr;
+  }
+  // Which has to be there.
+  template <class T>
+  T needed(std::optional<T> value) {
+    right_ = right_ && value.has_value();
+    return value.value_or(T{});
+  }
+
+ private:
+  const json& object_;
+  bool right_;
+};
+
+// Of a report, the counter that a request would be counted by.
+struct Search {
+  bool right = true;
+  const json* counter = nullptr;  // null: none that was used
+};
+
+bool is_counter(Members& counter, const CounterQuestion& question) {
+  const policy::Finding& finding = question.finding;
+  return counter.text("limit") == question.name && counter.flag("shadow") == finding.shadow &&
+         counter.has("endpoint") == finding.by_endpoint && counter.text("endpoint") == finding.endpoint &&
+         counter.text("method") == finding.method;
 }
 
-// In place of what was computed from the peek, what the gateway says itself.
-void take_asked(const json& counter, limit::Cost cost, limit::Outcome& asked) {
-  const auto found = counter.find("asked");
-  if (found == counter.end() || !found->is_object() || number(*found, "cost") != cost) return;
-  asked.admitted = found->value("admitted", json()) == json(true);
-  asked.retry_after = ticks(*found, "retry_after_ms");
-  asked.remaining = number(*found, "remaining").value_or(asked.remaining);
-  asked.reset_after = ticks(*found, "full_after_ms").value_or(asked.reset_after);
-  if (found->contains("next_after_ms")) asked.next_after = ticks(*found, "next_after_ms");
+Search find_in_group(const json::array_t& counters, const CounterQuestion& question) {
+  for (const json& one : counters) {
+    Members counter(one);
+    const bool found = is_counter(counter, question);
+    if (!counter.right()) return {.right = false};
+    if (found) return {.counter = &one};
+  }
+  return {};
+}
+
+Search find_counter(const json& report, const CounterQuestion& question) {
+  const json::array_t* groups = Members(report).list("groups");
+  if (groups == nullptr) return {.right = false};
+  for (const json& one : *groups) {
+    Members group(one);
+    const json::array_t* counters = group.list("limits");
+    const json::array_t* per = group.list("per");
+    if (counters == nullptr || per == nullptr) return {.right = false};
+    if (json(*per) != json(question.finding.per)) continue;
+    const Search found = find_in_group(*counters, question);
+    if (!found.right || found.counter != nullptr) return found;
+  }
+  return {};
+}
+
+// In place of what was computed from the peek, what the gateway says itself. False: it makes no sense.
+bool take_asked(const json& counter, limit::Cost cost, limit::Cost capacity, limit::Outcome& asked) {
+  const json* found = Members(counter).find("asked");
+  if (found == nullptr) return true;
+  Members answer(*found);
+  if (answer.needed(answer.number("cost", kMostUnits)) != cost) return answer.right();
+  asked.admitted = answer.flag("admitted");
+  asked.retry_after = answer.ticks("retry_after_ms");
+  asked.remaining = answer.needed(answer.number("remaining", capacity));
+  asked.reset_after = answer.needed(answer.ticks("full_after_ms"));
+  if (answer.has("next_after_ms")) asked.next_after = answer.ticks("next_after_ms");
+  return answer.right();
 }
 
 std::optional<Foreseen> read_counter(const json& report, const CounterQuestion& question) {
   const limit::Cost cost = question.finding.cost;
-  const json* counter = find_counter(report, question);
-  if (counter == nullptr || counter->value("never_used", json()) == json(true)) {
-    return fresh(question.limit, question.wall, question.phase, cost);
-  }
-  const auto used = number(*counter, "used");
-  const auto remaining = number(*counter, "remaining");
-  const auto full_after = ticks(*counter, "full_after_ms");
-  if (!used || !remaining || !full_after) return std::nullopt;
+  const Search found = find_counter(report, question);
+  if (!found.right) return std::nullopt;
+  if (found.counter == nullptr) return fresh(question.limit, question.wall, question.phase, cost);
+  Members counter(*found.counter);
+  const bool never_used = counter.flag("never_used");
+  if (never_used && counter.right()) return fresh(question.limit, question.wall, question.phase, cost);
+  const limit::Cost used = counter.needed(counter.number("used", kMostUnits));
+  const limit::Cost remaining = counter.needed(counter.number("remaining", kMostUnits));
+  const limit::Ticks full_after = counter.needed(counter.ticks("full_after_ms"));
+  if (!counter.right()) return std::nullopt;
   const limit::Cost capacity = question.limit.capacity();
-  const bool same_numbers = *used + *remaining == capacity;
+  const bool same_numbers = used + remaining == capacity;
   Foreseen foreseen;
   foreseen.seen = {.admitted = true,
-                   .remaining = same_numbers ? *remaining : std::max<limit::Cost>(0, capacity - *used),
+                   .remaining = same_numbers ? remaining : std::max<limit::Cost>(0, capacity - used),
                    .retry_after = 0,
-                   .reset_after = *full_after,
+                   .reset_after = full_after,
                    .next_after = {}};
   const limit::Call call{.now = 0, .wall = question.wall, .phase = question.phase};
   foreseen.asked = store::foresee(question.limit, foreseen.seen, call, cost);
-  if (same_numbers) take_asked(*counter, cost, foreseen.asked);
+  if (same_numbers && !take_asked(*found.counter, cost, capacity, foreseen.asked)) return std::nullopt;
   return foreseen;
 }
 
@@ -109,7 +176,6 @@ std::unexpected<Error> failure(std::string message) {
 
 std::optional<Foreseen> read_counter(const std::string& report, const CounterQuestion& question) {
   const json parsed = json::parse(report, nullptr, /*allow_exceptions=*/false);
-  if (!parsed.is_object() || !parsed.contains("groups") || !parsed.at("groups").is_array()) return std::nullopt;
   return read_counter(parsed, question);
 }
 
@@ -142,7 +208,10 @@ Result<std::vector<std::vector<Foreseen>>> GatewayCounters::look(std::span<const
                                                   .limit = info.variant(finding.variant),
                                                   .wall = wall,
                                                   .phase = question.account.phase});
-      if (!counter) return failure(fmt::format("the gateway does not say what limit {} has counted", info.name));
+      if (!counter) {
+        return failure(fmt::format("counters cannot be read: what the gateway at {} says of limit {} makes no sense",
+                                   admin_->address.text, info.name));
+      }
       told.push_back(*counter);
     }
   }

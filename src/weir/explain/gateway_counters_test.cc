@@ -99,6 +99,46 @@ TEST_F(GatewayCountersTest, WhatIsUsedIsCarriedToOtherNumbers) {
   EXPECT_EQ(read_back->seen.remaining, 7);
 }
 
+// Whatever the other side says: a report with this counter, or one that is not read.
+TEST_F(GatewayCountersTest, WhatMakesNoSenseIsNotRead) {
+  const auto read_text = [&](const std::string& text) {
+    return read_counter(text, {.finding = finding_, .name = name_, .limit = bucket(10), .wall = kWall}).has_value();
+  };
+  const auto with = [](const std::string& counter) {
+    return R"({"groups":[{"per":["partner","service"],"limits":[)" + counter + "]}]}";
+  };
+  const auto asked = [&](const std::string& members) {
+    return with(R"({"limit":"all","shadow":false,"used":3,"remaining":7,"full_after_ms":1,"asked":)" + members + "}");
+  };
+  EXPECT_TRUE(read_text(R"({"groups":[]})"));
+  EXPECT_TRUE(read_text(with(R"({"limit":"all","shadow":false,"used":3,"remaining":7,"full_after_ms":1})")));
+  EXPECT_TRUE(read_text(asked(R"({"cost":2,"admitted":true,"remaining":5,"full_after_ms":1,"retry_after_ms":0})")));
+  for (const char* text :
+       {"[]", "1", "null", "{}", R"({"groups":null})", R"({"groups":{"a":1}})", R"({"groups":[1]})",
+        R"({"groups":[[]]})", R"({"groups":["x"]})", R"({"groups":[{}]})", R"({"groups":[{"per":1,"limits":[]}]})",
+        R"({"groups":[{"per":[],"limits":{}}]})", R"({"groups":[{"per":["partner","service"],"limits":[null]}]})"}) {
+    EXPECT_FALSE(read_text(text)) << text;
+  }
+  for (const char* counter :
+       {R"({"limit":1})", R"({"limit":"all","shadow":"no"})", R"({"limit":"all","never_used":1})",
+        R"({"limit":"all"})", R"({"limit":"all","used":-1,"remaining":11,"full_after_ms":1})",
+        R"({"limit":"all","used":9223372036854775807,"remaining":9223372036854775807,"full_after_ms":1})",
+        R"({"limit":"all","used":18446744073709551615,"remaining":11,"full_after_ms":1})",
+        R"({"limit":"all","used":1e300,"remaining":11,"full_after_ms":1})",
+        R"({"limit":"all","used":3,"remaining":7,"full_after_ms":9223372036854775807})",
+        R"({"limit":"all","used":3,"remaining":7,"full_after_ms":"1"})",
+        R"({"limit":"all","used":3,"remaining":7,"full_after_ms":1.5})"}) {
+    EXPECT_FALSE(read_text(with(counter))) << counter;
+  }
+  for (const char* members :
+       {"1", "[]", "{}", R"({"cost":2})", R"({"cost":2,"admitted":1,"remaining":5,"full_after_ms":1})",
+        R"({"cost":2,"admitted":true,"remaining":11,"full_after_ms":1})",
+        R"({"cost":2,"admitted":true,"remaining":5,"full_after_ms":1,"retry_after_ms":99999999999999999})",
+        R"({"cost":2,"admitted":true,"remaining":5,"full_after_ms":1,"next_after_ms":-5})"}) {
+    EXPECT_FALSE(read_text(asked(members))) << members;
+  }
+}
+
 TEST_F(GatewayCountersTest, WhatIsNotSaidIsNotKnown) {
   counter_.count.reset();
   EXPECT_FALSE(read().has_value());

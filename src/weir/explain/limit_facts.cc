@@ -42,7 +42,8 @@ const std::vector<partners::LimitRow>* rows_of(const lookup::KnownPtr& known) {
 std::string row_text(const Finding& finding, const LimitScene& scene) {
   const auto& [of_plan, scope] = *finding.row;
   const auto id = of_plan ? identity::kPlan : identity::kPartner;
-  std::string text = fmt::format("the row of {} {}", of_plan ? "plan" : "partner", scene.attributes.get(id));
+  std::string text =
+      fmt::format("the row of {} {}", of_plan ? "plan" : "partner", scene.secrets.shown(scene.attributes.get(id)));
   const auto& services = scene.generation.config.services;
   const auto& patterns = scene.generation.router.patterns();
   if (scope.service < services.size()) text += " for " + services[scope.service].name;
@@ -51,10 +52,10 @@ std::string row_text(const Finding& finding, const LimitScene& scene) {
 }
 
 std::string owner_of(const LimitScene& scene) {
-  std::string text = fmt::format("partner {}", scene.attributes.get(identity::kPartner));
-  if (scene.attributes.has(identity::kPlan))
-    text += fmt::format(" or plan {}", scene.attributes.get(identity::kPlan));
-  return text;
+  const auto value = [&](identity::AttributeId id) { return scene.secrets.shown(scene.attributes.get(id)); };
+  std::string partner = fmt::format("partner {}", value(identity::kPartner));
+  if (!scene.attributes.has(identity::kPlan)) return partner;
+  return fmt::format("{} or plan {}", partner, value(identity::kPlan));
 }
 
 std::string unlimited_text(const Finding& finding, const config::Limit& limit, const LimitScene& scene) {
@@ -63,14 +64,22 @@ std::string unlimited_text(const Finding& finding, const config::Limit& limit, c
   return "its rate is unlimited";
 }
 
-std::string charged_text(const Finding& finding) {
-  return finding.shadow ? "it only watches (shadow)" : "it counts the request";
+std::string admitted_text(const LimitFacts& facts) {
+  if (facts.without_store == "nothing") return "it only watches (shadow), and cannot: the store does not answer";
+  if (facts.shadow) return "it only watches (shadow)";
+  if (facts.without_store == "open") {
+    return "it lets the request pass and counts nothing: the store does not answer (on_store_failure: open)";
+  }
+  if (facts.without_store == "local") {
+    return "it counts the request in the gateway's own share (on_store_failure: local)";
+  }
+  return "it counts the request";
 }
 
 std::string text_of(const Finding& finding, const config::Limit& limit, const LimitScene& scene) {
   switch (finding.acts) {
-    case Acts::kCharged:
-      return charged_text(finding);
+    case Acts::kCharged:  // conclude
+      return {};
     case Acts::kBypassed:
       return "the caller is on the bypass list";
     case Acts::kOtherService:
@@ -117,10 +126,23 @@ std::string cost_from(const Finding& finding, const config::Limit& limit) {
   return limit.counted.rule == config::CountedAnswers::Rule::kAll ? "" : "given back if the answer does not count";
 }
 
-void add_account(const Finding& finding, const config::Config& config, LimitFacts& facts) {
+std::vector<std::string> hidden_of(const Finding& finding, const LimitScene& scene) {
+  std::vector<std::string> hidden;
+  const auto& names = scene.generation.identifier.names().all();
+  for (std::size_t id = 0; id < names.size(); ++id) {
+    const std::string name = policy::per_text(names[id]);
+    const std::string_view value = scene.attributes.get(static_cast<identity::AttributeId>(id));
+    const bool counts = std::ranges::find(finding.per, name) != finding.per.end();
+    if (counts && !value.empty() && scene.secrets.hides(name, value)) hidden.push_back(name);
+  }
+  return hidden;
+}
+
+void add_account(const Finding& finding, const LimitScene& scene, LimitFacts& facts) {
+  const config::Config& config = scene.generation.config;
   facts.cost = finding.cost;
-  facts.account = finding.account;
-  if (config.redis) facts.key = fmt::format("{}:{{{}}}", config.redis->prefix, finding.account);
+  facts.account = shown_account(finding.account, finding.per, hidden_of(finding, scene));
+  if (config.redis) facts.key = fmt::format("{}:{{{}}}", config.redis->prefix, facts.account);
   facts.per = finding.per;
   facts.by_endpoint = finding.by_endpoint;
   facts.endpoint = finding.endpoint;
@@ -182,8 +204,25 @@ LimitFacts facts_of(const Finding& finding, const LimitScene& scene) {
   facts.numbers = accounts::numbers_text(info.variant(finding.variant), info.rate(finding.variant));
   facts.numbers_from = numbers_from(finding, limit, scene);
   facts.cost_from = cost_from(finding, limit);
-  add_account(finding, scene.generation.config, facts);
+  add_account(finding, scene, facts);
   return facts;
+}
+
+// A request that is not admitted counts nowhere: what was taken before is given back, and shadows are asked last.
+void conclude(const Ending& ending, bool refuses, LimitFacts& facts) {
+  facts.counts = ending.admitted && facts.without_store != "open" && facts.without_store != "nothing";
+  if (ending.admitted) {
+    facts.text = admitted_text(facts);
+  } else if (refuses) {
+    facts.text = "it refuses the request";
+    if (facts.without_store == "local") facts.text += " by the gateway's own share (on_store_failure: local)";
+  } else if (ending.store_closed && facts.without_store == "closed") {
+    facts.text = "it refuses the request: the store does not answer (on_store_failure: closed)";
+  } else if (facts.shadow) {
+    facts.text = "it only watches (shadow), and is not asked: " + ending.why;
+  } else {
+    facts.text = "it applies, but counts nothing: " + ending.why;
+  }
 }
 
 LimitFacts not_reached(const policy::LimitInfo& info, const config::Limit& limit) {

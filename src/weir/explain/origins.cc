@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "weir/gateway/partner_view.h"
+#include "weir/identity/token_callers.h"
 #include "weir/partners/digest.h"
 #include "weir/partners/time_text.h"
 #include "weir/policy/compiler.h"
@@ -16,85 +16,20 @@ namespace {
 using config::PerAttribute;
 using policy::per_text;
 
-std::string header_of(const config::Caller& caller) {
-  return std::visit([](const auto& one) { return one.header; }, caller);
-}
-
 std::string word_of(const config::Caller& caller) {
   if (std::holds_alternative<config::ApiKeyCaller>(caller)) return "key";
   return std::holds_alternative<config::HeaderCaller>(caller) ? "header" : "token";
-}
-
-// The claim that becomes an attribute; empty: none does.
-std::string claim_of(const config::JwtCaller& caller, std::string_view attribute) {
-  constexpr std::string_view kClaim = "claim:";
-  if (attribute.starts_with(kClaim)) return std::string(attribute.substr(kClaim.size()));
-  const auto found = std::ranges::find(caller.attributes, attribute, &config::ClaimAttribute::attribute);
-  return found == caller.attributes.end() ? std::string() : found->claim;
-}
-
-bool yields(const config::Caller& caller, std::string_view attribute) {
-  if (std::holds_alternative<config::ApiKeyCaller>(caller)) {
-    return attribute == "partner" || attribute == "plan" || attribute == "key";
-  }
-  if (const auto* header = std::get_if<config::HeaderCaller>(&caller)) return header->attribute == attribute;
-  return !claim_of(std::get<config::JwtCaller>(caller), attribute).empty();
-}
-
-// The configuration without everything that says who calls, but for the claims that limits count by.
-config::Config alone(const config::Config& config) {
-  config::Config one = config;
-  for (config::Limit& limit : one.limits) {
-    std::erase_if(limit.per, [](const PerAttribute& attribute) {
-      return attribute.source != PerAttribute::Source::kAttribute && attribute.source != PerAttribute::Source::kClaim;
-    });
-  }
-  one.callers.clear();
-  one.bypass.clear();
-  one.identify_required = false;
-  return one;
 }
 
 bool is_of_route(std::string_view name) { return name == "service" || name == "endpoint" || name == "method"; }
 
 }  // namespace
 
-Origins::Origins(const Scene& scene) : scene_(scene), config_(scene.generation.config) {
-  for (const config::Caller& caller : config_.callers) said_.push_back(ask(caller));
-  keep_secrets();
-}
+Origins::Origins(const Scene& scene, const Secrets& secrets)
+    : scene_(scene), secrets_(secrets), config_(scene.generation.config), hearing_(scene) {}
 
-Origins::Said Origins::ask(const config::Caller& caller) const {
-  config::Config one = alone(config_);
-  one.callers = {caller};
-  const identity::Identifier identifier(one, [&](const config::JwtCaller& token) { return scene_.keys.open(token); });
-  identity::Counters counters;
-  identity::Memory memory = identifier.make_memory(counters);
-  gateway::PartnerFindings findings;
-  gateway::LookupCounters lookups;
-  const gateway::LookedUp nothing(false);
-  const gateway::PartnerView::Moment moment{.now = scene_.times.now, .wall = scene_.times.wall, .looked_up = nothing};
-  std::optional<gateway::PartnerView> partners;
-  if (scene_.directory != nullptr) {
-    partners.emplace(*scene_.directory, scene_.generation, moment, findings, lookups);
-  }
-  const identity::Arrival arrival{scene_.head, scene_.peer, scene_.times.wall,
-                                  memory,      nullptr,     partners ? &*partners : nullptr};
-  identity::Caller found;
-  identity::Refusal why;
-  Said said{.caller = &caller, .code = {}, .values = {}};
-  said.good = identifier.identify(arrival, found, why) == identity::Identified::kYes;
-  if (!said.good) said.code = why.code;
-  for (std::size_t id = 0; said.good && id < identifier.names().size(); ++id) {
-    const std::string_view value = found.attributes.get(static_cast<identity::AttributeId>(id));
-    const std::string name = per_text(identifier.names().all()[id]);
-    if (!value.empty() && yields(caller, name)) said.values.emplace_back(name, value);
-  }
-  return said;
-}
-
-std::string_view Origins::field(const std::string& name) const {
-  return identity::find_field(scene_.head, identity::FieldName(name)).value;
+identity::Single Origins::field(const std::string& name) const {
+  return identity::find_field(scene_.head, identity::FieldName(name));
 }
 
 bool Origins::is_believed(config::TrustedFrom from) const {
@@ -105,30 +40,13 @@ std::string Origins::disbelief() const {
   return fmt::format("is believed only from trusted proxies, and {} is none", scene_.peer.text);
 }
 
-void Origins::keep_secrets() {
-  for (const config::Caller& caller : config_.callers) {
-    if (std::holds_alternative<config::HeaderCaller>(caller)) continue;
-    const std::string value(field(header_of(caller)));
-    if (value.empty()) continue;
-    secrets_.push_back(value);
-    if (const std::size_t space = value.rfind(' '); space != std::string::npos) {
-      secrets_.push_back(value.substr(space + 1));
-    }
-  }
-}
-
-std::string_view Origins::value_of(const Said& said, std::string_view name) const {
-  const auto found = std::ranges::find(said.values, name, &std::pair<std::string, std::string>::first);
-  return found == said.values.end() ? std::string_view() : std::string_view(found->second);
-}
-
 std::string Origins::key_text(const config::ApiKeyCaller& caller) const {
   const identity::ApiKeys keys(config_.keys);
-  const bool configured = keys.find(field(caller.header)) != nullptr;
+  const bool configured = keys.find(field(caller.header).value) != nullptr;
   return fmt::format("the key in {} ({})", caller.header, configured ? "configuration" : "policies");
 }
 
-std::string Origins::text_of(const Said& said, std::string_view attribute) const {
+std::string Origins::text_of(const Testimony& said, std::string_view attribute) const {
   if (const auto* key = std::get_if<config::ApiKeyCaller>(said.caller)) return key_text(*key);
   if (const auto* token = std::get_if<config::JwtCaller>(said.caller)) {
     return fmt::format("claim {} of the token in {}", claim_of(*token, attribute), token->header);
@@ -149,21 +67,21 @@ AttributeFacts Origins::address(std::string_view value) const {
 }
 
 AttributeFacts Origins::facts(const PerAttribute& attribute, std::string_view value) const {
-  using enum PerAttribute::Source;
   const std::string name = per_text(attribute);
   if (name == "address") return address(value);
   AttributeFacts facts{.name = name, .value = std::string(value), .source = {}, .text = {}};
   if (value.empty()) {
-    facts.text = absence(name);
+    facts.text = absence(attribute);
     return facts;
   }
-  if (attribute.source != kAttribute && attribute.source != kClaim) {
+  if (secrets_.hides(name, value)) facts.value = kHidden;
+  if (is_of_request(attribute)) {
     facts.source = name.substr(0, name.find(':'));
     facts.text = "the request";
     return facts;
   }
-  for (const Said& said : said_) {
-    if (value_of(said, name).empty()) continue;
+  for (const Testimony& said : hearing_.callers()) {
+    if (said.value_of(name).empty()) continue;
     facts.source = word_of(*said.caller);
     facts.text = text_of(said, name);
     return facts;
@@ -183,8 +101,9 @@ bool Origins::is_wanted(const std::string& name) const {
   });
 }
 
-std::vector<AttributeFacts> Origins::attributes(const identity::Attributes& known) const {
+std::vector<AttributeFacts> Origins::attributes() const {
   std::vector<AttributeFacts> all;
+  const identity::Attributes& known = scene_.scratch.caller.attributes;
   const auto& names = scene_.generation.identifier.names().all();
   for (std::size_t id = 0; id < names.size(); ++id) {
     const std::string name = per_text(names[id]);
@@ -195,76 +114,108 @@ std::vector<AttributeFacts> Origins::attributes(const identity::Attributes& know
   return all;
 }
 
-std::string Origins::absence(const Said& said, std::string_view name) const {
+std::string Origins::absence(const Testimony& said, std::string_view name) const {
   const std::string header = header_of(*said.caller);
-  const std::string_view value = field(header);
-  if (value.empty()) return fmt::format("the request has no {}", header);
+  const identity::Single sent = field(header);
+  if (!sent.present) return fmt::format("the request has no {}", header);
   if (const auto* one = std::get_if<config::HeaderCaller>(said.caller); one != nullptr && !is_believed(one->from)) {
     return header + " " + disbelief();
   }
+  if (!said.asked) return fmt::format("the request is refused before {} is looked at", header);
   if (!said.good) return fmt::format("what is in {} is not taken ({})", header, said.code);
+  if (sent.value.empty()) return header + " is empty";
+  return silence(said, name);
+}
+
+// Of a field that was taken.
+std::string Origins::silence(const Testimony& said, std::string_view name) const {
+  const std::string header = header_of(*said.caller);
   if (const auto* token = std::get_if<config::JwtCaller>(said.caller)) {
-    return fmt::format("the token in {} has no claim {}", header, claim_of(*token, name));
+    if (!identity::token_in(identity::FieldName(header), field(header).value)) {
+      return fmt::format("{} has no Bearer token", header);
+    }
+    if (said.other_issuer) return fmt::format("the token in {} is another issuer's", header);
+    return fmt::format("the token in {} has no claim {} that is a text, a whole number, true or false", header,
+                       claim_of(*token, name));
   }
-  if (!value_of(said, "partner").empty()) return fmt::format("the key in {} has none", header);
+  if (std::holds_alternative<config::HeaderCaller>(*said.caller)) return header + " does not say";
+  if (!said.value_of("partner").empty()) return fmt::format("the key in {} has none", header);
   return fmt::format("whose key is in {} cannot be found out: the database does not answer", header);
 }
 
-std::string Origins::absence(const std::string& name) const {
-  std::string text;
-  for (const Said& said : said_) {
-    if (!yields(*said.caller, name)) continue;
-    const std::string why = absence(said, name);
-    if (text.find(why) == std::string::npos) text += (text.empty() ? "" : "; ") + why;
+const Reading* Origins::reading_of(const PerAttribute& attribute) const {
+  const auto found =
+      std::ranges::find_if(hearing_.readings(), [&](const Reading& one) { return *one.attribute == attribute; });
+  return found == hearing_.readings().end() ? nullptr : &*found;
+}
+
+std::string Origins::absence(const PerAttribute& attribute) const {
+  const std::string name = per_text(attribute);
+  if (const Reading* reading = reading_of(attribute)) {
+    if (reading->good && reading->value_of(name).empty()) return "the request has none";
+    if (!reading->asked) return "the request is refused before it is looked at";
+    return fmt::format("what the request has is not taken ({})", reading->code);
   }
-  if (!text.empty()) return text;
-  return name.find(':') == std::string::npos ? "nothing in `identify` gives it" : "the request has none";
+  std::string text;
+  const auto add = [&text](const std::string& why) {
+    if (!why.empty() && text.find(why) == std::string::npos) text += (text.empty() ? "" : "; ") + why;
+  };
+  for (const Testimony& said : hearing_.callers()) {
+    if (yields(*said.caller, name)) add(absence(said, name));
+  }
+  if (text.empty()) text = "nothing in `identify` gives it";
+  if (name == "plan") add(missing_plan());
+  return text;
+}
+
+// What the policies say of the partner's own; empty: they were not asked.
+std::string Origins::missing_plan() const {
+  const bool refused = std::ranges::any_of(hearing_.callers(), [](const Testimony& said) { return !said.good; }) ||
+                       std::ranges::any_of(hearing_.readings(), [](const Reading& one) { return !one.good; });
+  const identity::Attributes& known = scene_.scratch.caller.attributes;
+  if (scene_.directory == nullptr || refused || !known.has(identity::kPartner)) return {};
+  const std::string partner = secrets_.shown(known.get(identity::kPartner));
+  const lookup::KnownPtr& found = scene_.scratch.partner.partner;
+  if (found == nullptr)
+    return fmt::format("that of partner {} cannot be found out: the database does not answer", partner);
+  if (found->absent()) return fmt::format("the policies know no partner {}", partner);
+  return fmt::format("partner {} has none in the policies", partner);
 }
 
 std::vector<std::string> Origins::notes() const {
   std::vector<std::string> notes;
-  for (const Said& said : said_) {
+  const std::vector<Testimony>& all = hearing_.callers();
+  for (const Testimony& said : all) {
     const auto* one = std::get_if<config::HeaderCaller>(said.caller);
-    if (one == nullptr || field(one->header).empty()) continue;
+    if (one == nullptr || !field(one->header).present) continue;
+    const auto knows = [&](const Testimony& other) { return !other.value_of(one->attribute).empty(); };
     if (!is_believed(one->from)) {
       notes.push_back(fmt::format("{} was sent, but {}", one->header, disbelief()));
-    } else if (const auto first = std::ranges::find_if(
-                   said_, [&](const Said& other) { return !value_of(other, one->attribute).empty(); });
-               first != said_.end() && &*first != &said) {
+    } else if (const auto first = std::ranges::find_if(all, knows);
+               said.asked && first != all.end() && &*first < &said) {
       notes.push_back(fmt::format("{} was sent, but {} is known from what comes before it in `identify`", one->header,
                                   one->attribute));
     }
   }
   const std::string& proxies = config_.client_address.header;
-  if (!field(proxies).empty() && !scene_.peer.trusted) {
+  if (field(proxies).present && !scene_.peer.trusted) {
     notes.push_back(fmt::format("{} was sent, but {}", proxies, disbelief()));
   }
   return notes;
 }
 
 std::string Origins::bypass() const {
-  for (std::size_t i = 0; i < config_.bypass.size(); ++i) {
-    config::Config one = alone(config_);
-    one.bypass = {config_.bypass[i]};
-    const identity::Identifier identifier(one);
-    identity::Counters counters;
-    identity::Memory memory = identifier.make_memory(counters);
-    identity::Caller found;
-    identity::Refusal why;
-    const identity::Arrival arrival{scene_.head, scene_.peer, scene_.times.wall, memory, nullptr, nullptr};
-    identifier.identify(arrival, found, why);
-    if (!found.bypass) continue;
-    const auto* header = std::get_if<config::HeaderBypass>(&config_.bypass[i]);
-    if (header == nullptr) return fmt::format("entry {} of bypass: the address", i + 1);
-    return fmt::format("entry {} of bypass: the value of {}", i + 1, header->header);
-  }
-  return {};
+  const auto entry = hearing_.bypass();
+  if (!entry) return {};
+  const auto* header = std::get_if<config::HeaderBypass>(&config_.bypass[*entry]);
+  if (header == nullptr) return fmt::format("entry {} of bypass: the address", *entry + 1);
+  return fmt::format("entry {} of bypass: the value of {}", *entry + 1, header->header);
 }
 
 // Of a key that the policies have, but not for now.
 std::string Origins::key_trouble(const config::ApiKeyCaller& caller) const {
   if (scene_.directory == nullptr) return {};
-  const auto subject = partners::subject_of(partners::digest_of(field(caller.header)));
+  const auto subject = partners::subject_of(partners::digest_of(field(caller.header).value));
   const lookup::Found found = scene_.directory->find(subject, scene_.times.now);
   const auto* key = found.known == nullptr ? nullptr : std::get_if<partners::Key>(&found.known->record);
   if (key == nullptr) return {};
@@ -279,14 +230,17 @@ std::string Origins::key_trouble(const config::ApiKeyCaller& caller) const {
 }
 
 std::string Origins::blame(std::string_view code) const {
-  for (const Said& said : said_) {
-    if (said.good || said.code != code) continue;
+  for (const Testimony& said : hearing_.callers()) {
+    if (said.good || !said.asked || said.code != code) continue;
     const std::string header = header_of(*said.caller);
     if (const auto* key = std::get_if<config::ApiKeyCaller>(said.caller)) {
       return fmt::format("the key in {}", header) + key_trouble(*key);
     }
     const bool token = std::holds_alternative<config::JwtCaller>(*said.caller);
     return fmt::format("the {} in {}", token ? "token" : "value", header);
+  }
+  for (const Reading& reading : hearing_.readings()) {
+    if (!reading.good && reading.asked && reading.code == code) return per_text(*reading.attribute);
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/explain/rehearsal.h"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <utility>
@@ -52,18 +53,32 @@ Result<void> Rehearsal::connect() {
 
 // As a session does.
 gateway::Verdict Rehearsal::judge(const http::RequestHead& head, const identity::Peer& peer) {
-  gateway::LookedUp looked_up(directory_ != nullptr);
+  const config::Config& config = generation_->config;
+  const Instant until = clock_.now() + (config.policies ? config.policies->budget : nanoseconds());
+  looked_up_ = gateway::LookedUp(directory_ != nullptr);
   for (;;) {
-    const gateway::Arrived request{head, peer, times_, looked_up};
+    const gateway::Arrived request{head, peer, times_, looked_up_};
     gateway::Verdict verdict = pipeline_->judge(worker_, request, *scratch_, decision_, metrics_, *this);
-    if (verdict.kind != gateway::Verdict::Kind::kLookUp) return verdict;
-    looked_up_ = true;
-    std::promise<lookup::KnownPtr> read;
-    directory_->want(*scratch_->wanted, [&read](lookup::KnownPtr known) { read.set_value(std::move(known)); });
-    lookup::KnownPtr known = read.get_future().get();
-    if (known == nullptr) database_failed_ = true;
-    looked_up.add(*scratch_->wanted, std::move(known));
+    if (verdict.kind != gateway::Verdict::Kind::kLookUp) {
+      looked_up_.wait_no_more();
+      return verdict;
+    }
+    looked_up_.add(*scratch_->wanted, look_up(*scratch_->wanted, until));
   }
+}
+
+// The answer may come when nobody waits for it any more.
+lookup::KnownPtr Rehearsal::look_up(const partners::Subject& subject, Instant until) {
+  look_ups_.wanted = true;
+  const auto answered = std::make_shared<std::promise<lookup::KnownPtr>>();
+  std::future<lookup::KnownPtr> answer = answered->get_future();
+  directory_->want(subject, [answered](lookup::KnownPtr known) { answered->set_value(std::move(known)); });
+  const nanoseconds time = std::max(until + kMargin - clock_.now(), nanoseconds());
+  look_ups_.too_late = answer.wait_for(time) != std::future_status::ready;
+  lookup::KnownPtr known = look_ups_.too_late ? nullptr : answer.get();
+  look_ups_.failed = known == nullptr;
+  look_ups_.late = look_ups_.late || clock_.now() > until;
+  return known;
 }
 
 void Rehearsal::decide_without_store(gateway::Verdict& verdict) {

@@ -27,7 +27,11 @@ class Rehearsal final : private decide::Lines::Waiter {
   // Waits for the keys of issuers as a gateway does when it starts. `clock` outlives the rehearsal.
   static Result<std::unique_ptr<Rehearsal>> open(config::Config config, const Clock& clock);
 
-  // Everything but what the shared store would say: then the verdict is kDecide.
+  // How long a look-up may take beyond the budget of the configuration: connections are not open here yet.
+  static constexpr nanoseconds kMargin = std::chrono::seconds(1);
+
+  // Everything but what the shared store would say: then the verdict is kDecide. Takes no longer than the budget of
+  // look-ups and the margin; what is not known by then is not known.
   gateway::Verdict judge(const http::RequestHead& head, const identity::Peer& peer);
   // What the gateway does when the shared store does not answer. Requires: the verdict is kDecide; once.
   void decide_without_store(gateway::Verdict& verdict);
@@ -39,14 +43,21 @@ class Rehearsal final : private decide::Lines::Waiter {
   // Null: there are no policies.
   lookup::Directory* directory() { return directory_.get(); }
   gateway::KeyRefresher& keys() { return keys_; }
-  // A policy had to be looked up; and the database did not answer.
-  bool looked_up() const { return looked_up_; }
-  bool database_failed() const { return database_failed_; }
+  struct LookUps {
+    bool wanted = false;    // a policy had to be looked up
+    bool failed = false;    // the database did not answer
+    bool too_late = false;  // in time
+    bool late = false;      // it did, but later than a gateway waits
+  };
+  const LookUps& look_ups() const { return look_ups_; }
+  // For this request; nothing more is.
+  const gateway::LookedUp& looked_up() const { return looked_up_; }
 
  private:
   Rehearsal(config::Config config, const Clock& clock);
   void moved_up() override {}
   Result<void> connect();
+  lookup::KnownPtr look_up(const partners::Subject& subject, Instant until);
 
   const gateway::Times times_;
   gateway::Resolver resolver_;
@@ -66,8 +77,8 @@ class Rehearsal final : private decide::Lines::Waiter {
   std::optional<gateway::Pipeline> pipeline_;
   std::unique_ptr<gateway::Scratch> scratch_ = std::make_unique<gateway::Scratch>();
   decide::Decision decision_;
-  bool looked_up_ = false;
-  bool database_failed_ = false;
+  gateway::LookedUp looked_up_{false};
+  LookUps look_ups_;
 };
 
 }  // namespace weir::explain

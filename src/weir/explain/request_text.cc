@@ -10,6 +10,7 @@
 namespace weir::explain {
 namespace {
 
+constexpr const char* kForm = "a request is 'METHOD TARGET', e.g. 'POST /orders?x=1'";
 constexpr std::size_t kPadding = 32;  // the parser may look at bytes behind its input
 
 bool breaks_line(std::string_view text) { return text.find_first_of("\r\n") != std::string_view::npos; }
@@ -28,12 +29,12 @@ std::size_t authority_at(std::string_view target) {
 }  // namespace
 
 Result<RequestStart> read_start(std::string_view start) {
-  if (start.empty() || breaks_line(start)) return invalid("a request is 'METHOD TARGET', e.g. 'POST /orders?x=1'");
+  if (start.empty() || breaks_line(start)) return invalid(kForm);
   const std::size_t space = start.find(' ');
   if (space == std::string_view::npos) return RequestStart{"GET", std::string(start)};
   const std::string_view target = start.substr(space + 1);
   if (space == 0 || target.empty() || target.find(' ') != std::string_view::npos) {
-    return invalid(fmt::format("{}: a request is 'METHOD TARGET', e.g. 'POST /orders?x=1'", start));
+    return invalid(kForm);
   }
   return RequestStart{std::string(start.substr(0, space)), std::string(target)};
 }

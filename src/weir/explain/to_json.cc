@@ -23,9 +23,13 @@ Json json_of(const RequestFacts& request) {
 }
 
 Json json_of(const RouteFacts& route) {
-  return {{"service", route.service},         {"host", text_or_null(route.host)},
-          {"path", text_or_null(route.path)}, {"upstream", route.upstream},
-          {"addresses", route.addresses},     {"endpoint", text_or_null(route.endpoint)}};
+  return {{"service", route.service},
+          {"host", text_or_null(route.host)},
+          {"path", text_or_null(route.path)},
+          {"read_as", route.read_as},
+          {"upstream", route.upstream},
+          {"addresses", route.addresses},
+          {"endpoint", text_or_null(route.endpoint)}};
 }
 
 Json json_of(const AttributeFacts& attribute) {
@@ -64,8 +68,16 @@ Json json_of(const LimitFacts& limit) {
   if (limit.by_endpoint) json["endpoint"] = text_or_null(limit.endpoint);
   if (!limit.method.empty()) json["method"] = limit.method;
   json["state"] = limit.count ? json_of(*limit.count) : Json();
+  json["counts"] = limit.counts;
+  json["on_store_failure"] = text_or_null(limit.without_store);
   json["binds"] = limit.binds;
   return json;
+}
+
+Json body_of(const AnswerFacts& answer) {
+  if (answer.body.empty()) return {};
+  Json body = Json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
+  return body.is_discarded() ? Json(answer.body) : body;
 }
 
 Json json_of(const AnswerFacts& answer) {
@@ -80,7 +92,7 @@ Json json_of(const AnswerFacts& answer) {
           {"binding", text_or_null(answer.binding)},
           {"delay_ms", millis_of(answer.delay)},
           {"fields", std::move(fields)},
-          {"body", answer.body.empty() ? Json() : Json::parse(answer.body, nullptr, false)}};
+          {"body", body_of(answer)}};
 }
 
 template <class T>
@@ -107,7 +119,8 @@ std::string to_json(const Explanation& explanation) {
                   {"counters", json_or_null(explanation.counters)},
                   {"limits", list_of(explanation.limits)},
                   {"answer", json_of(explanation.answer)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  // In ASCII, since a terminal may be what it goes to. What is no UTF-8 becomes U+FFFD.
+  return json.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace weir::explain

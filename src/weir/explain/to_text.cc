@@ -6,15 +6,19 @@
 
 #include "weir/accounts/limit_text.h"
 #include "weir/explain/explanation.h"
+#include "weir/explain/printable.h"
 
 namespace weir::explain {
 namespace {
 
 using accounts::round_text;
 
+// All that is printed goes through here.
+void line(std::string& out, std::string_view text) { out += printable(text) + '\n'; }
+
 // Names stand left in one column, what is said of them behind it.
 void line(std::string& out, std::string_view name, std::string_view text) {
-  out += fmt::format("  {:<10} {}\n", name, text);
+  line(out, fmt::format("  {:<10} {}", name, text));
 }
 
 void write_route(const Explanation& explanation, std::string& out) {
@@ -24,6 +28,7 @@ void write_route(const Explanation& explanation, std::string& out) {
   const std::string path = route.path.empty() ? "" : ", path " + route.path;
   out += "\nroute\n";
   line(out, "service", fmt::format("{} ({}{})", route.service, host, path));
+  if (route.read_as != explanation.request.path) line(out, "read as", route.read_as);
   line(out, "endpoint", route.endpoint.empty() ? "none that a limit names" : route.endpoint);
   line(out, "upstream", fmt::format("{} ({})", route.upstream, fmt::join(route.addresses, ", ")));
 }
@@ -34,16 +39,16 @@ void write_caller(const Explanation& explanation, std::string& out) {
   std::size_t values = 1;
   for (const AttributeFacts& one : explanation.attributes) {
     names = std::max(names, one.name.size());
-    values = std::max(values, std::min<std::size_t>(one.value.size(), 40));
+    values = std::max(values, std::min<std::size_t>(printable(one.value).size(), 40));
   }
   out += "\ncaller\n";
   for (const AttributeFacts& one : explanation.attributes) {
-    const std::string_view value = one.value.empty() ? std::string_view("-") : std::string_view(one.value);
-    out += fmt::format("  {:<{}}  {:<{}}  {}\n", one.name, names, value, values, one.text);
+    const std::string value = one.value.empty() ? "-" : printable(one.value);
+    line(out, fmt::format("  {:<{}}  {:<{}}  {}", one.name, names, value, values, one.text));
   }
-  if (explanation.bypass) out += fmt::format("  not limited: {}\n", *explanation.bypass);
-  for (const std::string& note : explanation.notes) out += fmt::format("  note: {}\n", note);
-  if (explanation.policies) out += fmt::format("  policies: {}\n", explanation.policies->text);
+  if (explanation.bypass) line(out, fmt::format("  not limited: {}", *explanation.bypass));
+  for (const std::string& note : explanation.notes) line(out, fmt::format("  note: {}", note));
+  if (explanation.policies) line(out, fmt::format("  policies: {}", explanation.policies->text));
 }
 
 std::string counter_text(const LimitFacts& limit) {
@@ -53,11 +58,16 @@ std::string counter_text(const LimitFacts& limit) {
   return limit.key.empty() ? text : text + " (" + limit.key + ")";
 }
 
+std::string assumed_text(const LimitFacts& limit) {
+  const char* whose = limit.without_store == "local" ? "the gateway's own share, never used," : "never used it";
+  return fmt::format("not known; {} has {} remaining", whose, limit.count->remaining);
+}
+
 std::string state_text(const LimitFacts& limit) {
   if (!limit.count) return "not known";
   const CountFacts& count = *limit.count;
-  std::string text = count.known ? fmt::format("{} used, {} remaining", count.used, count.remaining)
-                                 : fmt::format("not known; never used it has {} remaining", count.remaining);
+  std::string text =
+      count.known ? fmt::format("{} used, {} remaining", count.used, count.remaining) : assumed_text(limit);
   if (count.full_after.count() > 0) text += fmt::format(", full in {}", round_text(count.full_after));
   if (count.admits) return text + "; admits it";
   text += limit.shadow ? "; would refuse it" : "; refuses it";
@@ -65,11 +75,11 @@ std::string state_text(const LimitFacts& limit) {
 }
 
 void write_limit(const LimitFacts& limit, std::string& out) {
-  out += fmt::format("  {}{}: {}{}\n", limit.applies ? "+ " : "- ", limit.name, limit.text,
-                     limit.binds ? "; it binds" : "");
+  line(out, fmt::format("  {}{}: {}{}", limit.applies ? "+ " : "- ", limit.name, limit.text,
+                        limit.binds ? "; it binds" : ""));
   if (!limit.applies) return;
   const auto more = [&](std::string_view name, std::string_view text) {
-    out += fmt::format("      {:<8} {}\n", name, text);
+    line(out, fmt::format("      {:<8} {}", name, text));
   };
   more("rate", fmt::format("{} {}, from {}", limit.algorithm, limit.numbers, limit.numbers_from));
   more("cost",
@@ -82,22 +92,24 @@ void write_limits(const Explanation& explanation, std::string& out) {
   if (explanation.limits.empty()) return;
   out += "\nlimits\n";
   for (const LimitFacts& limit : explanation.limits) write_limit(limit, out);
-  if (explanation.counters) out += fmt::format("  counters: {}\n", explanation.counters->text);
+  if (explanation.counters) line(out, fmt::format("  counters: {}", explanation.counters->text));
 }
 
 void write_answer(const AnswerFacts& answer, std::string& out) {
-  out += fmt::format("\nanswer\n  {}\n", answer.text);
-  if (answer.delay.count() > 0) out += fmt::format("  after {} in line\n", round_text(answer.delay));
-  if (!answer.certain) out += "  not certain: what is counted now is not known\n";
-  for (const auto& [name, value] : answer.fields) out += fmt::format("  {}: {}\n", name, value);
-  if (!answer.body.empty()) out += "  " + answer.body + '\n';
+  out += "\nanswer\n";
+  line(out, "  " + answer.text);
+  if (answer.delay.count() > 0) line(out, fmt::format("  after {} in line", round_text(answer.delay)));
+  if (!answer.certain) line(out, "  not certain: what is counted now is not known");
+  for (const auto& [name, value] : answer.fields) line(out, fmt::format("  {}: {}", name, value));
+  if (!answer.body.empty()) line(out, "  " + answer.body);
 }
 
 }  // namespace
 
 std::string to_text(const Explanation& explanation) {
   const RequestFacts& request = explanation.request;
-  std::string out = fmt::format("{} {}\n", request.method, request.target);
+  std::string out;
+  line(out, fmt::format("{} {}", request.method, request.target));
   if (!request.host.empty()) line(out, "host", request.host);
   line(out, "from", request.from + (request.trusted ? ", a trusted proxy" : ""));
   write_route(explanation, out);

@@ -15,8 +15,8 @@ namespace weir::gateway {
 
 class LookedUp {
  public:
-  // A key, its partner and the partner's plan; more are needed only when these change meanwhile.
-  static constexpr std::size_t kMost = 8;
+  // Keys of several callers, the partner and its plan; and again when these change meanwhile.
+  static constexpr std::size_t kMost = 16;
 
   // Whether there is anything to ask.
   explicit LookedUp(bool may_wait) : may_wait_(may_wait) {}
@@ -30,7 +30,8 @@ class LookedUp {
     }
     return nullptr;
   }
-  // Null: it could not be had in time.
+  void wait_no_more() { may_wait_ = false; }
+  // Null: it could not be had in time, and nothing more is waited for.
   void add(const partners::Subject& subject, lookup::KnownPtr known) {
     may_wait_ = known != nullptr && found_.size() + 1 < kMost;
     if (known != nullptr) found_.emplace_back(subject, std::move(known));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/gateway/policies.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "weir/gateway/shared_store.h"
@@ -12,12 +11,10 @@
 namespace weir::gateway {
 namespace {
 
-// Who only looks makes no file and no tables.
-partners::Session::Open looking(partners::Session::Open open, const std::string& path) {
-  return [open = std::move(open), path]() -> sql::Result<std::unique_ptr<sql::Connection>> {
-    if (!path.empty() && !std::filesystem::exists(path)) {
-      return std::unexpected(sql::Error{sql::ErrorKind::kUnavailable, "there is no '" + path + "'"});
-    }
+// Who only looks makes no tables.
+partners::Session::Open looking(sql::Settings settings) {
+  settings.read_only = true;
+  return [open = partners::opener(std::move(settings))]() -> sql::Result<std::unique_ptr<sql::Connection>> {
     auto connection = open();
     if (!connection) return connection;
     const auto schema = partners::schema_version(**connection);
@@ -47,8 +44,8 @@ Result<std::unique_ptr<lookup::Directory>> open_policies(const config::Config& c
       .snapshot = policies.cache.snapshot};
   const bool looks = use == PoliciesUse::kLook;
   if (looks) settings.snapshot_every = {};
-  partners::Session::Open opener = partners::opener(partners::sql_settings(policies.sql));
-  if (looks) opener = looking(std::move(opener), policies.sql.url.path);
+  const sql::Settings database = partners::sql_settings(policies.sql);
+  const partners::Session::Open opener = looks ? looking(database) : partners::opener(database);
   const auto open = [&clock, opener] {
     return std::make_unique<partners::Repository>(partners::Repository::Settings{.open = opener, .scopes = {}},
                                                   clock);

@@ -57,6 +57,12 @@ std::optional<std::string_view> after_bearer(std::string_view value) {
 
 }  // namespace
 
+std::optional<std::string_view> token_in(const FieldName& field, std::string_view value) {
+  if (value.empty()) return std::nullopt;
+  const auto token = after_bearer(value);
+  return token || field.id == http::FieldId::kAuthorization ? token : std::optional(value);
+}
+
 TokenCallers::TokenCallers(const AttributeNames& names, OpenKeys open) : names_(names), open_(std::move(open)) {
   for (std::size_t id = 0; id < names.size(); ++id) {
     const config::PerAttribute& attribute = names.all()[id];
@@ -85,8 +91,7 @@ std::pair<std::size_t, bool> TokenCallers::add(const config::JwtCaller& caller) 
   auto field = std::ranges::find_if(fields_, is_same);
   const bool fresh = field == fields_.end();
   if (fresh) {
-    const bool is_authorization = http::same_name(caller.header, "Authorization");
-    field = fields_.insert(field, {FieldName(caller.header), is_authorization, 0, {}});
+    field = fields_.insert(field, {FieldName(caller.header), 0, {}});
   }
   field->room = std::max<std::size_t>(field->room, caller.cache);
   field->issuers.push_back(issuers_.size() - 1);
@@ -102,7 +107,7 @@ Fault TokenCallers::identify(std::size_t field_index, const Occasion& occasion, 
   const Field& field = fields_[field_index];
   const Single found = find_field(occasion.request, field.name);
   if (found.twice) return Fault::kTwice;
-  const auto text = token_in(field, found.value);
+  const auto text = token_in(field.name, found.value);
   if (!text) return Fault::kNone;
   const Sight sight{field, *text, fingerprint(occasion.memory.key, *text), occasion.memory.fields[field_index]};
   const KnownToken* known = find_known(sight, occasion);
@@ -134,13 +139,6 @@ std::expected<const KnownToken*, Fault> TokenCallers::check(const Sight& sight, 
   if (fault != Fault::kNone) return refuse(fault);
   occasion.memory.counters->verified.add();
   return &sight.seen.known.put(sight.print, std::move(fresh));
-}
-
-// Absent: nothing that is ours. Empty: the scheme is, but there is no token.
-std::optional<std::string_view> TokenCallers::token_in(const Field& field, std::string_view value) {
-  if (value.empty()) return std::nullopt;
-  const auto token = after_bearer(value);
-  return token || field.is_authorization ? token : std::optional(value);
 }
 
 // What the token says of its issuer is not believed: it picks whose keys have to verify it.

@@ -7,7 +7,9 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "weir/config/config.h"
@@ -23,6 +25,10 @@ namespace weir::identity {
 
 // The keys at a caller's URL, from whoever fetches them.
 using OpenKeys = std::function<std::shared_ptr<KeySource>(const config::JwtCaller&)>;
+
+// The token in the value of a field: in Authorization behind `Bearer`, elsewhere with or without it. Absent: there is
+// nothing that is ours. Empty: the scheme is, but there is no token.
+std::optional<std::string_view> token_in(const FieldName& field, std::string_view value);
 
 class TokenCallers {
  public:
@@ -56,7 +62,6 @@ class TokenCallers {
   };
   struct Field {
     FieldName name;
-    bool is_authorization;
     std::size_t room;                  // of good tokens
     std::vector<std::size_t> issuers;  // in issuers_
   };
@@ -69,7 +74,6 @@ class TokenCallers {
     Memory::Field& seen;
   };
 
-  static std::optional<std::string_view> token_in(const Field& field, std::string_view value);
   std::optional<std::size_t> pick_issuer(const Field& field, const jose::Token& token) const;
   const KeySource::Snapshot& keys_of(std::size_t issuer, Memory& memory) const;
   const KnownToken* find_known(const Sight& sight, const Occasion& occasion) const;

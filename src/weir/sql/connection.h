@@ -23,6 +23,8 @@ enum class Dialect : std::uint8_t { kSqlite, kMariaDb };
 
 struct Settings {
   std::string path;  // of SQLite; empty: a server
+  // Of SQLite: neither the file nor anything beside it is written, or made.
+  bool read_only = false;
   std::string host;
   std::uint16_t port = 0;
   std::string user;
@@ -53,7 +55,7 @@ class Connection {
   Connection() = default;
 };
 
-// The file of SQLite is created when it is not there, readable to its owner only.
+// The file of SQLite is created when it is not there, readable to its owner only; unless it is only to be read.
 Result<std::unique_ptr<Connection>> open(const Settings& settings);
 
 // One of each implementation; see open().

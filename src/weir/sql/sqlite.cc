@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
 
+#include "weir/base/percent.h"
 #include "weir/sql/connection.h"
 #include "weir/sql/statement_cache.h"
 
@@ -170,13 +172,37 @@ class Sqlite final : public Connection {
   bool lost_ = false;
 };
 
+// FULL: what was committed is on the disk, whatever happens to the machine.
+constexpr std::array<const char*, 3> kPreparation{"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
+                                                  "PRAGMA foreign_keys = ON"};
+
+bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+// A log that is empty, and that nobody has open, says nothing.
+bool has_log(const std::string& path) {
+  struct stat log{};
+  return ::stat((path + "-wal").c_str(), &log) == 0 && (log.st_size > 0 || is_there(path + "-shm"));
+}
+
+// How to read a file without leaving a trace (sqlite.org/wal.html section 7). A log beside it is read with it, by the
+// index that those who write keep, or by one in memory. Without a log nobody is connected and the file has it all:
+// only as an immutable one it is read without making a log. Whoever begins to write then, writes to a log first.
+std::string address_to_read(const std::string& path) {
+  return fmt::format("file:{}?mode=ro&{}", percent_encoded(path), has_log(path) ? "readonly_shm=1" : "immutable=1");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Connection>> open_sqlite(const Settings& settings) {
-  if (auto created = create_file(settings.path); !created) return std::unexpected(std::move(created.error()));
+  const bool reads = settings.read_only;
+  if (auto created = reads ? Result<void>() : create_file(settings.path); !created) {
+    return std::unexpected(std::move(created.error()));
+  }
   sqlite3* opened = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  const int code = sqlite3_open_v2(settings.path.c_str(), &opened, flags, nullptr);
+  const int use = reads ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE;
+  const std::string address = reads ? address_to_read(settings.path) : settings.path;
+  const int code =
+      sqlite3_open_v2(address.c_str(), &opened, use | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   Database database(opened);
   if (code != SQLITE_OK) {
     return std::unexpected(
@@ -185,8 +211,8 @@ Result<std::unique_ptr<Connection>> open_sqlite(const Settings& settings) {
   const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(settings.timeout);
   sqlite3_busy_timeout(database.get(), static_cast<int>(timeout.count()));
   auto connection = std::make_unique<Sqlite>(std::move(database));
-  // FULL: what was committed is on the disk, whatever happens to the machine.
-  for (const char* pragma : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"}) {
+  if (reads) return connection;
+  for (const char* pragma : kPreparation) {
     if (auto done = connection->execute(pragma); !done) {
       return std::unexpected(Error{done.error().kind, fmt::format("'{}': {}", settings.path, done.error().message)});
     }

@@ -6,8 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "weir/sql/connection.h"
 #include "weir/sql/testing/databases.h"
@@ -76,6 +81,81 @@ TEST_F(SqliteLocksTest, TheLocksEndWithTheLastConnection) {
   ASSERT_TRUE(first->execute("CREATE TABLE things (id INTEGER PRIMARY KEY)").has_value());
   first.reset();
   EXPECT_FALSE(is_locked());
+}
+
+class SqliteReadingTest : public ::testing::Test {
+ protected:
+  using Files = std::map<std::string, std::string>;  // contents by name
+
+  static Files files_in(const std::filesystem::path& folder) {
+    Files files;
+    for (const auto& one : std::filesystem::directory_iterator(folder)) {
+      std::ifstream file(one.path(), std::ios::binary);
+      files[one.path().filename()] = {std::istreambuf_iterator<char>(file), {}};
+    }
+    return files;
+  }
+  static std::size_t things_in(Settings settings) {
+    settings.read_only = true;
+    const auto connection = open(settings);
+    if (!connection) return kUnreadable;
+    EXPECT_FALSE((*connection)->execute("INSERT INTO things VALUES (99)").has_value());
+    const auto answer = (*connection)->query("SELECT id FROM things", {});
+    return answer ? answer->rows.size() : kUnreadable;
+  }
+  // As they are when whoever writes is suddenly gone.
+  Settings copy() const {
+    const std::filesystem::path folder = path().parent_path() / "copy";
+    std::filesystem::create_directory(folder);
+    for (const char* suffix : {"", "-wal", "-shm"}) {
+      std::filesystem::copy(path().string() + suffix, folder / (path().filename().string() + suffix));
+    }
+    Settings settings = database_->settings;
+    settings.path = folder / path().filename();
+    return settings;
+  }
+  std::filesystem::path path() const { return database_->settings.path; }
+
+  static constexpr std::size_t kUnreadable = 1000;
+  std::unique_ptr<testing::Database> database_ = testing::Databases::fresh(Dialect::kSqlite);
+  const std::vector<const char*> statements_{"CREATE TABLE things (id INTEGER PRIMARY KEY)",
+                                             "INSERT INTO things VALUES (1)", "INSERT INTO things VALUES (2)"};
+};
+
+TEST_F(SqliteReadingTest, AFileWithoutALogIsLeftAsItIsWithNothingBesideIt) {
+  {
+    const auto writer = open(database_->settings);
+    for (const char* statement : statements_) ASSERT_TRUE((*writer)->execute(statement).has_value());
+  }
+  const Files before = files_in(path().parent_path());
+  ASSERT_EQ(before.size(), 1U);
+  EXPECT_EQ(things_in(database_->settings), 2U);
+  EXPECT_EQ(files_in(path().parent_path()), before);
+}
+
+TEST_F(SqliteReadingTest, ALogIsReadWithTheFileAndStaysTheLog) {
+  const auto writer = open(database_->settings);
+  for (const char* statement : statements_) ASSERT_TRUE((*writer)->execute(statement).has_value());
+  const Settings left = copy();
+  const std::filesystem::path folder = std::filesystem::path(left.path).parent_path();
+  const Files before = files_in(folder);
+  ASSERT_EQ(before.size(), 3U);
+  EXPECT_EQ(things_in(left), 2U);
+  EXPECT_EQ(files_in(folder), before);
+}
+
+TEST_F(SqliteReadingTest, AnEmptyFileStaysEmptyAndAMissingOneMissing) {
+  EXPECT_EQ(things_in(database_->settings), kUnreadable);
+  EXPECT_TRUE(files_in(path().parent_path()).empty());
+  std::ofstream(path()).close();
+  EXPECT_EQ(things_in(database_->settings), kUnreadable);
+  EXPECT_EQ(files_in(path().parent_path()), (Files{{path().filename(), ""}}));
+}
+
+TEST_F(SqliteReadingTest, ANameMayHaveWhatAnAddressEscapes) {
+  database_->settings.path = path().parent_path() / "a?b%41 #c.db";
+  ASSERT_TRUE((*open(database_->settings))->execute(statements_.front()).has_value());
+  EXPECT_EQ(things_in(database_->settings), 0U);
 }
 
 }  // namespace
