@@ -76,7 +76,8 @@ Type<Policies::Cache> cache() {
            "The same of a name that has no record; at most `ttl`.")
       .key("redis", &Cache::redis, boolean(),
            "Whether gateways share records through store.redis, where there is one.")
-      .key("max", &Cache::max, number<std::uint64_t>(1, 1'000'000'000), "The most records in memory.")
+      .key("max", &Cache::max, number<std::uint64_t>(1, 1'000'000'000),
+           "The most records in memory, and rows of limits in them; others are looked up each time.")
       .key(
           "snapshot", &Cache::snapshot, word_or<std::string>("off", "", text()),
           "A file, relative to the configuration file, from which a gateway starts while the database is away; `off` "
