@@ -598,6 +598,33 @@ def test_the_text_has_all_of_it(run):
     assert SECRET not in done.stdout
 
 
+def test_a_header_without_its_option_is_not_repeated(binary, tmp_path):
+    done = subprocess.run([binary, "explain", "weir.yaml", "GET /", "X-Api-Key: SECRET"], capture_output=True, text=True,
+                          cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "SECRET" not in done.stdout + done.stderr and "-H" in done.stderr
+
+
+@pytest.mark.parametrize("algorithm", ["token_bucket", "fixed_window", "sliding_window", "sliding_log", "leaky_bucket"])
+def test_what_was_counted_for_another_plan_is_no_certain_answer(launch, origin, explain, algorithm):
+    """What was counted for the same plan is, and then it is what happens."""
+    limit = {"name": "l", "per": ["partner"], "algorithm": algorithm, "rate": "10/h", "by": {"plan": {"free": "4/min"}}}
+    plan = {"header": {"name": "X-Plan", "attribute": "plan", "from": "anyone"}}
+    gateway = launch(origin, callers=[CALLERS[1], plan], limits=[limit])
+    last = None
+    for plan in ("none", "none", "free", "free", "none", "free", "free", "free", "free"):
+        fields = {"X-Partner": "acme", "X-Plan": plan}
+        seen = explain(gateway, "GET /", fields)
+        assert seen["answer"]["certain"] == (last in (None, plan)), (last, plan, seen["counters"])
+        told = gateway.ask(fields=fields)
+        assert (seen["answer"]["action"] == "forward") == (told.status == 200)
+        if seen["answer"]["certain"]:
+            assert fields_of(seen)["X-RateLimit-Remaining"] == told.fields.get("X-RateLimit-Remaining")
+            if told.status == 429:
+                assert abs(int(fields_of(seen)["Retry-After"]) - int(told.fields.get("Retry-After"))) <= 1
+        last = plan if told.status == 200 else last
+
+
 def test_wrong_use(run, tmp_path):
     config = memory(per_partner())
     assert run(config, "GET /a b").returncode == WRONG_USAGE

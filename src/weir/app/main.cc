@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
@@ -110,6 +112,11 @@ int main(int argc, char** argv) {
   app.add_subcommand("help", "Print this text");
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    if (!app.got_subcommand("explain")) return app.exit(error), weir::app::kWrongUsage;
+    // What was left over may be a credential, so it is not repeated.
+    fmt::print(stderr, "There is more than FILE and REQUEST; a header needs -H before it, and quotes around it\n");
+    return weir::app::kWrongUsage;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? weir::app::kDone : weir::app::kWrongUsage;
   }

@@ -326,6 +326,21 @@ TEST(LoadTest, NoDiagnosticRepeatsAPassword) {
   }
 }
 
+TEST(LoadTest, NoDiagnosticRepeatsAKeyOrWhatABypassIsKnownBy) {
+  const std::string base = R"({upstreams: {u: {url: "http://a:1"}}, services: {S: {upstream: u}}, )";
+  for (const std::string rest : {"keys: [{key: SECRET, bogus: 1}]", "keys: [{key: 'SECRET', partner: a, plan: ''}]",
+                                 "wrong: 1, keys: [{key: SECRET, partner: a}]", "bypass: [{header: {X-A: SECRET}}]",
+                                 "bypass: [{header: {X-A: SECRET, X-B: SECRET}, from: anyone}]",
+                                 "keys: [{key: SECRET, partner: a}, {key: SECRET, partner: b}]"}) {
+    const auto faults = load_bad(base + rest + "}");
+    EXPECT_FALSE(faults.empty()) << rest;
+    for (const Diagnostic& fault : faults) {
+      EXPECT_EQ((fault.message + fault.suggestion + fault.source_line).find("SECRET"), std::string::npos)
+          << to_text(fault);
+    }
+  }
+}
+
 TEST(LoadTest, APasswordFromTheEnvironmentIsNotRepeatedEither) {
   const auto loaded = load_text(with_redis("urls: [\"redis://me:${PASSWORD}@a:b\"]"), "weir.yaml",
                                 [](const std::string&) { return std::optional<std::string>("SEC@RET"); });

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t kLongestMessage = 400;  // bytes, of a message or a suggestion
 constexpr std::size_t kLongestLine = 500;     // bytes of a source line that are repeated
+constexpr std::size_t kLongestSecret = 4096;  // that may begin there
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
@@ -67,7 +69,38 @@ std::string without_passwords(std::string_view text) {
   return shown;
 }
 
+bool is_word(std::string_view text, std::size_t at) {
+  return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+}
+
+// Where `secret` stands by itself, and not within another word.
+std::string without(std::string_view text, std::string_view secret) {
+  std::string shown;
+  std::size_t from = 0;
+  for (std::size_t at = text.find(secret); at != text.npos; at = text.find(secret, at + 1)) {
+    const std::size_t end = at + secret.size();
+    const bool begins_inside = at > 0 && is_word(text, at - 1) && is_word(text, at);
+    const bool ends_inside = is_word(text, end - 1) && is_word(text, end);
+    if (at < from || begins_inside || ends_inside) continue;
+    shown += text.substr(from, at - from);
+    append_hidden(shown, secret);
+    from = end;
+  }
+  return shown.append(text.substr(from));
+}
+
 }  // namespace
+
+void Report::hide(std::size_t line, std::string_view text) {
+  if (!text.empty()) hidden_.emplace(line, text);
+}
+
+std::string Report::without_secrets(std::size_t line, std::string_view text) const {
+  std::string shown(text);
+  const auto [begin, end] = hidden_.equal_range(line);
+  for (auto one = begin; one != end; ++one) shown = without(shown, one->second);
+  return shown;
+}
 
 void Report::error(const Place& place, std::string_view message, std::string_view suggestion) {
   ++errors_;
@@ -90,7 +123,8 @@ void Report::add(Severity severity, const Place& place, std::string_view message
   if (place.line > 0) {
     diagnostic.column = source_.column_in_characters(place);
     if (std::cmp_less_equal(place.column, kLongestLine)) {
-      diagnostic.source_line = cut(without_passwords(source_.line(place.line)), kLongestLine);
+      diagnostic.source_line = cut(without_passwords(cut(source_.line(place.line), kLongestLine + kLongestSecret)),
+                                   kLongestLine + kLongestSecret);
     }
   }
   diagnostics_.push_back(std::move(diagnostic));
@@ -99,6 +133,9 @@ void Report::add(Severity severity, const Place& place, std::string_view message
 std::vector<Diagnostic> Report::take() {
   const auto order = [](const Diagnostic& d) { return std::tuple(d.line, d.column); };
   std::ranges::stable_sort(diagnostics_, {}, order);
+  for (Diagnostic& one : diagnostics_) {
+    one.source_line = cut(without_secrets(one.line, one.source_line), kLongestLine);
+  }
   if (full()) {
     diagnostics_.push_back({.severity = errors_ > 0 ? Severity::kError : Severity::kWarning,
                             .file = source_.file(),

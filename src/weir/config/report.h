@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collects what is wrong with one file. What it repeats of the file is without the passwords of URLs. Not thread
-// safe.
+// Collects what is wrong with one file. What it repeats of the file is without the passwords of URLs, and without
+// what it was told to hide. Not thread safe.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +22,9 @@ class Report {
   void error(const Place& place, std::string_view message, std::string_view suggestion = {});
   void warning(const Place& place, std::string_view message, std::string_view suggestion = {});
 
+  // A text that stands in this line is hidden wherever the line is shown, also by what was reported before.
+  void hide(std::size_t line, std::string_view text);
+
   std::size_t errors() const { return errors_; }
   // True when more faults than anybody reads were found; further ones are only counted.
   bool full() const { return diagnostics_.size() >= kMost; }
@@ -33,8 +38,11 @@ class Report {
 
   void add(Severity severity, const Place& place, std::string_view message, std::string_view suggestion);
 
+  std::string without_secrets(std::size_t line, std::string_view text) const;
+
   const Source& source_;
   std::vector<Diagnostic> diagnostics_;
+  std::multimap<std::size_t, std::string> hidden_;  // by line
   std::size_t errors_ = 0;
 };
 

@@ -89,6 +89,16 @@ Type<std::string> text(std::size_t longest = 4096);
 Type<std::string> text(std::string expected, std::string pattern, Parsed<std::string> (*parse)(std::string_view));
 Type<std::string> name();
 
+// What nobody who reads reports may see.
+template <class T>
+Type<T> secret(Type<T> type) {
+  type.read = [read = std::move(type.read)](Reader& reader, const Node& node, T& out) {
+    reader.report.hide(node.place.line, node.text);
+    return read(reader, node, out);
+  };
+  return type;
+}
+
 // The word of a fixed set, or the fault to report. `later`: words of the language that this version does not act on.
 struct LaterWord {
   std::string word;

@@ -34,6 +34,9 @@ class Counters {
   // `wall`: now, since 1970.
   virtual Result<std::vector<std::vector<store::Foreseen>>> look(std::span<const AccountQuestion> questions,
                                                                  limit::Ticks wall) = 0;
+  // Whether the answer follows from what look() has told. Not if something was counted last by other numbers, and
+  // will be turned into those of the request when it is counted again.
+  virtual bool is_exact() const { return true; }
   // Who was asked, and of a failure what that means.
   virtual SourceFacts source(const Error* failure) const = 0;
 };

@@ -108,7 +108,7 @@ class Explainer {
   void add_limits();
   void decide();
   void decide_without_store(const std::vector<AccountQuestion>& questions);
-  void add_counts(const std::vector<AccountQuestion>& questions, const Told& told);
+  void add_counts(const std::vector<AccountQuestion>& questions, const Told& told, bool known);
   void add_share(const AccountQuestion& question, std::size_t index);
   void conclude_limits();
   void answer();
@@ -131,7 +131,7 @@ class Explainer {
 Explanation Explainer::run() {
   result_.request = {.method = std::string(head_.method),
                      .target = shown_target(head_.target),
-                     .path = std::string(head_.path),
+                     .path = without_user(head_.path),
                      .host = std::string(head_.host),
                      .from = peer_.text,
                      .trusted = peer_.trusted};
@@ -184,11 +184,11 @@ void Explainer::decide() {
   if (questions.empty() || verdict_.kind == Kind::kProblem) return;
   const auto told = counters_.look(questions, wall_);
   result_.counters = counters_.source(told ? nullptr : &told.error());
-  result_.answer.certain = told.has_value();
+  result_.answer.certain = told.has_value() && counters_.is_exact();
   const bool undecided = charges.unknown_refuses != policy::Charges::kNone;  // whatever the store says
   if (!told && !undecided && verdict_.kind == Kind::kDecide) return decide_without_store(questions);
   const Told counted = told ? *told : all_fresh(questions, wall_);
-  add_counts(questions, counted);
+  add_counts(questions, counted, told.has_value());
   if (undecided) return rehearsal_.decide_without_store(verdict_);
   forecast_ = forecast(charges, counted, wall_);
   verdict_.kind = forecast_->admitted ? Kind::kForward : Kind::kRefuse;
@@ -213,12 +213,12 @@ void Explainer::add_share(const AccountQuestion& question, std::size_t index) {
   facts.count->known = false;
 }
 
-void Explainer::add_counts(const std::vector<AccountQuestion>& questions, const Told& told) {
+void Explainer::add_counts(const std::vector<AccountQuestion>& questions, const Told& told, bool known) {
   for (std::size_t i = 0; i < questions.size(); ++i) {
     for (std::size_t k = 0; k < told[i].size(); ++k) {
       const policy::Finding& finding = *questions[i].findings[k];
       CountFacts count = count_of(questions[i].limits[k]->variant(finding.variant), told[i][k]);
-      count.known = result_.answer.certain;
+      count.known = known;
       result_.limits[finding.limit].count = count;
     }
   }

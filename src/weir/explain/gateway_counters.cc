@@ -7,6 +7,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "weir/accounts/limit_text.h"
 #include "weir/base/percent.h"
 #include "weir/limit/ranges.h"
 
@@ -132,14 +133,15 @@ bool take_asked(const json& counter, limit::Cost cost, limit::Cost capacity, lim
   return answer.right();
 }
 
-std::optional<Foreseen> read_counter(const json& report, const CounterQuestion& question) {
+std::optional<CounterAnswer> read_counter(const json& report, const CounterQuestion& question) {
   const limit::Cost cost = question.finding.cost;
   const Search found = find_counter(report, question);
   if (!found.right) return std::nullopt;
-  if (found.counter == nullptr) return fresh(question.limit, question.wall, question.phase, cost);
+  const auto unused = [&] { return CounterAnswer{fresh(question.limit, question.wall, question.phase, cost)}; };
+  if (found.counter == nullptr) return unused();
   Members counter(*found.counter);
   const bool never_used = counter.flag("never_used");
-  if (never_used && counter.right()) return fresh(question.limit, question.wall, question.phase, cost);
+  if (never_used && counter.right()) return unused();
   const limit::Cost used = counter.needed(counter.number("used", kMostUnits));
   const limit::Cost remaining = counter.needed(counter.number("remaining", kMostUnits));
   const limit::Ticks full_after = counter.needed(counter.ticks("full_after_ms"));
@@ -155,7 +157,20 @@ std::optional<Foreseen> read_counter(const json& report, const CounterQuestion& 
   const limit::Call call{.now = 0, .wall = question.wall, .phase = question.phase};
   foreseen.asked = store::foresee(question.limit, foreseen.seen, call, cost);
   if (same_numbers && !take_asked(*found.counter, cost, capacity, foreseen.asked)) return std::nullopt;
-  return foreseen;
+  const bool same_algorithm = question.algorithm.empty() || counter.text("algorithm") == question.algorithm;
+  return CounterAnswer{foreseen, !same_algorithm || counter.text("numbers") != question.numbers};
+}
+
+CounterQuestion question_of(const policy::Finding& finding, const policy::LimitInfo& info, limit::Ticks wall,
+                            std::uint64_t phase) {
+  const limit::Limit& limit = info.variant(finding.variant);
+  return {.finding = finding,
+          .name = info.name,
+          .limit = limit,
+          .algorithm = info.rows == nullptr ? "" : accounts::algorithm_text(limit),
+          .numbers = accounts::numbers_text(limit, info.rate(finding.variant)),
+          .wall = wall,
+          .phase = phase};
 }
 
 // Where to connect to whoever listens on all addresses.
@@ -174,7 +189,7 @@ std::unexpected<Error> failure(std::string message) {
 
 }  // namespace
 
-std::optional<Foreseen> read_counter(const std::string& report, const CounterQuestion& question) {
+std::optional<CounterAnswer> read_counter(const std::string& report, const CounterQuestion& question) {
   const json parsed = json::parse(report, nullptr, /*allow_exceptions=*/false);
   return read_counter(parsed, question);
 }
@@ -203,23 +218,25 @@ Result<std::vector<std::vector<Foreseen>>> GatewayCounters::look(std::span<const
       const auto report = ask(finding.account, finding.cost);
       if (!report) return std::unexpected(report.error());
       const policy::LimitInfo& info = *question.limits[i];
-      const auto counter = read_counter(*report, {.finding = finding,
-                                                  .name = info.name,
-                                                  .limit = info.variant(finding.variant),
-                                                  .wall = wall,
-                                                  .phase = question.account.phase});
+      const auto counter = read_counter(*report, question_of(finding, info, wall, question.account.phase));
       if (!counter) {
         return failure(fmt::format("counters cannot be read: what the gateway at {} says of limit {} makes no sense",
                                    admin_->address.text, info.name));
       }
-      told.push_back(*counter);
+      told.push_back(counter->foreseen);
+      if (counter->other_numbers) estimated_ = info.name;
     }
   }
   return all;
 }
 
 SourceFacts GatewayCounters::source(const Error* failure) const {
-  if (failure == nullptr) return {"gateway", fmt::format("as the gateway at {} has them", admin_->address.text)};
+  if (failure == nullptr) {
+    const std::string estimate = fmt::format(
+        "; limit {} has counted by other numbers last, which will be turned into those of this request", estimated_);
+    return {"gateway",
+            fmt::format("as the gateway at {} has them{}", admin_->address.text, is_exact() ? "" : estimate)};
+  }
   return {"none", fmt::format("{}: the answer is that for accounts that were never used", failure->message)};
 }
 

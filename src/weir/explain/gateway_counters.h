@@ -19,6 +19,7 @@ class GatewayCounters final : public Counters {
 
   Result<std::vector<std::vector<store::Foreseen>>> look(std::span<const AccountQuestion> questions,
                                                          limit::Ticks wall) override;
+  bool is_exact() const override { return estimated_.empty(); }
   SourceFacts source(const Error* failure) const override;
 
  private:
@@ -26,6 +27,7 @@ class GatewayCounters final : public Counters {
 
   std::optional<config::Admin> admin_;
   io::HttpClient client_;
+  std::string estimated_;  // the limit that was counted by other numbers; empty: none
 };
 
 // What the report of an account (accounts/account_report.h, as JSON) says of a counter. `limit`: by which the request
@@ -34,9 +36,15 @@ struct CounterQuestion {
   const policy::Finding& finding;
   const std::string& name;
   const limit::Limit& limit;
+  std::string algorithm{};  // where it comes with the numbers, from a row; as accounts/limit_text.h has it
+  std::string numbers{};    // as well
   limit::Ticks wall = 0;
   std::uint64_t phase = 0;
 };
-std::optional<store::Foreseen> read_counter(const std::string& report, const CounterQuestion& question);
+struct CounterAnswer {
+  store::Foreseen foreseen;
+  bool other_numbers = false;  // it was counted last by these
+};
+std::optional<CounterAnswer> read_counter(const std::string& report, const CounterQuestion& question);
 
 }  // namespace weir::explain

@@ -26,6 +26,7 @@ class GatewayCountersTest : public ::testing::Test {
     finding_.per = {"partner", "service"};
     finding_.cost = 2;
     counter_.name = "all";
+    counter_.numbers = numbers_;
     counter_.count = {.used = 3, .remaining = 7, .full_after = std::chrono::seconds(25)};
   }
   std::optional<store::Foreseen> read() {
@@ -33,10 +34,17 @@ class GatewayCountersTest : public ::testing::Test {
     report.groups.push_back({{"partner"}, {counter_}});  // of another kind
     report.groups.front().counters.front().count->remaining = 1;
     report.groups.push_back({{"partner", "service"}, {counter_}});
-    return read_counter(to_json(report), {.finding = finding_, .name = name_, .limit = bucket(10), .wall = kWall});
+    const CounterQuestion question{
+        .finding = finding_, .name = name_, .limit = bucket(10), .numbers = numbers_, .wall = kWall};
+    const auto answer = read_counter(to_json(report), question);
+    if (!answer) return std::nullopt;
+    other_numbers_ = answer->other_numbers;
+    return answer->foreseen;
   }
 
   const std::string name_ = "all";
+  std::string numbers_ = "1/10s, burst 10";
+  bool other_numbers_ = false;
   policy::Finding finding_;
   ReportedCounter counter_;
 };
@@ -97,6 +105,14 @@ TEST_F(GatewayCountersTest, WhatIsUsedIsCarriedToOtherNumbers) {
   const auto read_back = read();
   ASSERT_TRUE(read_back);
   EXPECT_EQ(read_back->seen.remaining, 7);
+}
+
+TEST_F(GatewayCountersTest, WhatWasCountedByOtherNumbersIsAnEstimate) {
+  ASSERT_TRUE(read());
+  EXPECT_FALSE(other_numbers_);
+  numbers_ = "2/10s, burst 10";
+  ASSERT_TRUE(read());
+  EXPECT_TRUE(other_numbers_);
 }
 
 // Whatever the other side says: a report with this counter, or one that is not read.

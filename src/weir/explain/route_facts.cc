@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "weir/explain/request_text.h"
+#include "weir/explain/secrets.h"
 #include "weir/route/path.h"
 #include "weir/route/service_table.h"
 
@@ -51,6 +52,7 @@ RouteFacts route_facts(const gateway::Generation& generation, const route::Route
   facts.upstream = upstream.name;
   route::normalise(head.path, route::kPlain, facts.read_as);
   find_place(service, head, facts);
+  facts.read_as = without_user(facts.read_as);
   for (const config::Endpoint& endpoint : upstream.endpoints) facts.addresses.push_back(endpoint.text);
   if (route.shadow_endpoint != route::Route::kNoEndpoint) {
     facts.endpoint = generation.router.patterns()[route.shadow_endpoint].text;

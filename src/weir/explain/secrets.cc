@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "weir/http/field.h"
+#include "weir/identity/sources.h"
 
 namespace weir::explain {
 namespace {
@@ -42,8 +43,12 @@ Secrets::Secrets(const config::Config& config, const http::RequestHead& head)
     if (const auto* header = std::get_if<config::HeaderBypass>(&bypass)) fields_.push_back(header->header);
   }
   for (const http::Field& field : head.fields) {
-    if (is_credential(field.name(head.bytes))) add(head.value(field));
+    if (!is_credential(field.name(head.bytes))) continue;
+    add(head.value(field));
+    if (http::same_name(field.name(head.bytes), "Cookie")) add_pairs(head.value(field), ';');
   }
+  const std::string_view query = head.target.substr(std::min(head.target.find('?'), head.target.size()));
+  if (!query.empty()) add_pairs(query.substr(1), '&');
 }
 
 bool Secrets::is_credential(std::string_view field) const {
@@ -59,6 +64,19 @@ void Secrets::add(std::string_view value) {
   }
 }
 
+// The values of `name=value`, as they stand there and as limits count by them.
+void Secrets::add_pairs(std::string_view text, char separator) {
+  while (!text.empty()) {
+    const std::string_view pair = identity::trimmed(text.substr(0, text.find(separator)));
+    text.remove_prefix(std::min(text.find(separator), text.size() - 1) + 1);
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string_view::npos) continue;
+    add(pair.substr(equals + 1));
+    std::string room(pair.size(), '\0');
+    add(identity::find_query(fmt::format("v={}", pair.substr(equals + 1)), "v", room).value);
+  }
+}
+
 bool Secrets::hides(std::string_view attribute, std::string_view value) const {
   constexpr std::string_view kHeader = "header:";
   if (attribute.starts_with("cookie:") || attribute.starts_with("query:")) return true;
@@ -68,13 +86,24 @@ bool Secrets::hides(std::string_view attribute, std::string_view value) const {
 
 std::string Secrets::shown(std::string_view value) const { return std::string(hides({}, value) ? kHidden : value); }
 
+std::string without_user(std::string_view path) {
+  const std::size_t scheme = path.find("://");
+  std::string shown(path.substr(0, scheme == path.npos ? 0 : scheme + 3));
+  path.remove_prefix(shown.size());
+  const bool is_path = path.starts_with('/');
+  for (bool first = true; !path.empty(); first = false) {
+    const std::string_view segment = path.substr(0, std::min(path.find('/'), path.size() - 1) + 1);
+    path.remove_prefix(segment.size());
+    const std::size_t at = segment.rfind('@');
+    const bool is_user = at != segment.npos && ((first && !is_path) || segment.find(':') < at);
+    shown += is_user ? fmt::format("{}{}", kHidden, segment.substr(at)) : std::string(segment);
+  }
+  return shown;
+}
+
 std::string shown_target(std::string_view target) {
   const std::string_view plain = target.substr(0, target.find_first_of("?#"));
-  std::string shown(plain);
-  const std::size_t scheme = plain.find("://");
-  const std::size_t begin = plain.starts_with('/') ? plain.size() : scheme == plain.npos ? 0 : scheme + 3;
-  const std::size_t user = plain.substr(begin, plain.find('/', begin) - begin).rfind('@');
-  if (user != std::string_view::npos) shown.replace(begin, user, kHidden);
+  std::string shown = without_user(plain);
   if (plain.size() < target.size()) shown += fmt::format("{}{}", target[plain.size()], kHidden);
   return shown;
 }

@@ -2,7 +2,7 @@
 //
 // What of a request nobody may see who reads an explanation: the values of the fields that are credentials by the
 // configuration (`api_key`, `jwt`, `bypass`) or by HTTP (Authorization, Proxy-Authorization, Cookie, Set-Cookie), and
-// all that stands in cookies and in the query. Thread safety: immutable.
+// all that stands in cookies and in the query, each by itself too. Thread safety: immutable.
 #pragma once
 
 #include <string>
@@ -29,10 +29,15 @@ class Secrets {
  private:
   bool is_credential(std::string_view field) const;
   void add(std::string_view value);
+  void add_pairs(std::string_view text, char separator);
 
   std::vector<std::string> fields_;
   std::vector<std::string> values_;
 };
+
+// A path or a URL without user and password. What only looks like them, `a:b@c` between slashes, is hidden, too:
+// wherever somebody has written them by mistake.
+std::string without_user(std::string_view path);
 
 // A target without its query and without user and password.
 std::string shown_target(std::string_view target);

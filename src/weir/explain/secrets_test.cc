@@ -20,10 +20,11 @@ TEST(SecretsTest, CredentialsOfTheConfigurationAndOfHttpAreSome) {
   config::Config config;
   config.callers = {config::ApiKeyCaller{"X-Api-Key"}, token_in("X-Token"), config::HeaderCaller{"X-User", "user"}};
   config.bypass = {config::HeaderBypass{"X-Role", "ADMIN"}};
-  const ParsedRequest request("GET /", {"x-api-key: k1", "X-Token: Bearer t1", "x-role: ADMIN", "X-User: u1",
-                                        "Authorization: Basic b1", "Proxy-Authorization: p1", "Cookie: c=c1"});
+  const ParsedRequest request("GET /?q=q%201&r=r1",
+                              {"x-api-key: k1", "X-Token: Bearer t1", "x-role: ADMIN", "X-User: u1",
+                               "Authorization: Basic b1", "Proxy-Authorization: p1", "Cookie: c=c1; d=d1"});
   const Secrets secrets(config, request.head());
-  for (const char* value : {"k1", "Bearer t1", "t1", "ADMIN", "b1", "p1", "c=c1"}) {
+  for (const char* value : {"k1", "Bearer t1", "t1", "ADMIN", "b1", "p1", "c1", "d1", "q%201", "q 1", "r1"}) {
     EXPECT_EQ(secrets.shown(value), kHidden) << value;
   }
   EXPECT_EQ(secrets.shown("u1"), "u1");
@@ -44,6 +45,8 @@ TEST(SecretsTest, ATargetIsShownWithoutItsQueryAndItsUser) {
   EXPECT_EQ(shown_target("http://shop.example"), "http://shop.example");
   EXPECT_EQ(shown_target("u:p@shop.example:443"), "(not shown)@shop.example:443");
   EXPECT_EQ(shown_target("*"), "*");
+  EXPECT_EQ(shown_target("//u:p@shop.example/a"), "//(not shown)@shop.example/a");
+  EXPECT_EQ(shown_target("http:/u:p@shop.example/a"), "http:/(not shown)@shop.example/a");
 }
 
 TEST(SecretsTest, AnAccountIsShownWithoutWhatIsHidden) {

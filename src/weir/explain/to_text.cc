@@ -99,7 +99,8 @@ void write_answer(const AnswerFacts& answer, std::string& out) {
   out += "\nanswer\n";
   line(out, "  " + answer.text);
   if (answer.delay.count() > 0) line(out, fmt::format("  after {} in line", round_text(answer.delay)));
-  if (!answer.certain) line(out, "  not certain: what is counted now is not known");
+  if (!answer.certain)
+    line(out, "  not certain: what is counted now is not known, or not by the numbers of this request");
   for (const auto& [name, value] : answer.fields) line(out, fmt::format("  {}: {}", name, value));
   if (!answer.body.empty()) line(out, "  " + answer.body);
 }

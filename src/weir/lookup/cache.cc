@@ -49,9 +49,9 @@ KnownPtr Cache::put(const partners::Subject& subject, partners::Record record, s
   const Fingerprint print = print_of(subject);
   Shard& shard = shard_of(print);
   const std::lock_guard lock(shard.lock);
+  if (is_outdated(shard, print, revision)) return nullptr;
   const Place place = place_of(shard, print, subject);
   const auto& [slot, entry] = place;
-  if (revision < std::max(entry.least_revision, entry.revision)) return nullptr;
   if (slot.known == nullptr || slot.known->record != record) set(shard, place, std::move(record));
   entry.revision = revision;
   believe(slot, now - age);
@@ -133,6 +133,14 @@ Fingerprint Cache::print_of(const partners::Subject& subject) const {
   return print;
 }
 
+// What is not here may have changed and been forgotten.
+bool Cache::is_outdated(Shard& shard, const Fingerprint& print, std::int64_t revision) const {
+  const Slot* const slot = shard.slots.find(print);
+  if (slot == nullptr) return revision < forgotten();
+  const Entry& entry = shard.entries[slot->entry];
+  return revision < std::max(entry.least_revision, entry.revision);
+}
+
 Cache::Place Cache::place_of(Shard& shard, const Fingerprint& print, const partners::Subject& subject) {
   if (Slot* const slot = shard.slots.find(print)) return {*slot, shard.entries[slot->entry]};
   Slot& slot = shard.slots.add(print, static_cast<std::uint32_t>(shard.entries.size()));
@@ -166,13 +174,17 @@ void Cache::forget(std::int64_t change) {
   }
 }
 
-// What came last is never what goes. It takes the place of what does, so the hand comes to it last.
+// What came last is not what goes: it takes the place of what does, where the hand stays. So of guesses the last one
+// makes room for the next, and nothing else does.
 void Cache::make_room(Shard& shard, const Fingerprint& kept) {
-  for (; shard.weight > most_ && shard.entries.size() > 1; ++shard.hand) {
+  while (shard.weight > most_ && shard.entries.size() > 1) {
     if (shard.hand >= shard.entries.size()) shard.hand = 0;
     const Fingerprint& print = shard.entries[shard.hand].print;
-    if (print == kept) continue;
-    if (!std::exchange(shard.slots.find(print)->asked_for, false)) erase(shard, shard.hand);
+    if (print == kept || std::exchange(shard.slots.find(print)->asked_for, false)) {
+      ++shard.hand;
+    } else {
+      erase(shard, shard.hand);
+    }
   }
 }
 

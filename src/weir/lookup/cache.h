@@ -29,7 +29,8 @@ class Cache {
   Found find(const partners::Subject& subject, Instant now);
   // The database has said this just now. Returns what is known now: what was known already and is equal stays the
   // same object. `revision`: of the database when it said so, `age`: how long ago that was. Null, and nothing is
-  // kept: the subject has changed since (see expire), or it is older than half a life, so it must be looked up again.
+  // kept: the subject has, or may have, changed since (see expire), or it is older than half a life: it must be
+  // looked up again.
   KnownPtr put(const partners::Subject& subject, partners::Record record, std::int64_t revision, Instant now,
                nanoseconds age = {});
   // As put, for what was known to an earlier process: it has expired already.
@@ -81,6 +82,7 @@ class Cache {
 
   Fingerprint print_of(const partners::Subject& subject) const;
   Shard& shard_of(const Fingerprint& print) const { return shards_[print.high & last_shard_]; }
+  bool is_outdated(Shard& shard, const Fingerprint& print, std::int64_t revision) const;
   Place place_of(Shard& shard, const Fingerprint& print, const partners::Subject& subject);
   void set(Shard& shard, const Place& place, partners::Record record);
   void believe(Slot& slot, Instant since) const;

@@ -173,11 +173,21 @@ TEST_F(CacheTest, WhatCameLastIsThereHoweverSmallTheCache) {
   }
 }
 
-TEST_F(CacheTest, OfWhatNobodyAsksForTheOldestGoes) {
+TEST_F(CacheTest, GuessesAndChangesOfStrangersMakeRoomForEachOtherAlone) {
+  Cache small(20'000, kLifetimes);
+  const auto known = [](int i) { return partner("known" + std::to_string(i)); };
+  for (int i = 0; i < 5000; ++i) small.put(known(i), record("p"), 1, kStart);
+  for (int i = 0; i < 100'000; ++i) small.put(partner("guess" + std::to_string(i)), {}, 1, kStart);
+  for (int i = 0; i < 100'000; ++i) small.expire(partner("changed" + std::to_string(i)), i);
+  for (int i = 0; i < 5000; ++i) ASSERT_EQ(small.find(known(i), kStart).freshness, Freshness::kFresh) << i;
+}
+
+TEST_F(CacheTest, WhatWasReadBeforeAForgottenChangeIsNotTaken) {
   Cache small(64, kLifetimes);
-  for (int i = 0; i < 1000; ++i) small.put(partner(std::to_string(i)), {}, 1, kStart);
-  for (int i = 1000 - 64; i < 1000; ++i)
-    EXPECT_EQ(small.find(partner(std::to_string(i)), kStart).freshness, Freshness::kFresh) << i;
+  small.expire(partner("acme"), 6);
+  for (int i = 0; i < 1000; ++i) small.put(partner(std::to_string(i)), {}, 6, kStart);
+  EXPECT_EQ(small.put(partner("acme"), record("acme", "old"), 5, kStart), nullptr);
+  EXPECT_NE(small.put(partner("acme"), record("acme", "new"), 6, kStart), nullptr);
 }
 
 TEST_F(CacheTest, WhatIsNotTakenLeavesNothingBehind) {

@@ -92,22 +92,23 @@ void Directory::land(const partners::Subject& subject, const KnownPtr& known) {
   for (const Done& done : waiting) done(known);
 }
 
-// What has changed while it was read is not kept, but it is what those who wait for it had come for.
-std::vector<KnownPtr> Directory::take_in(const std::vector<partners::Subject>& subjects, partners::Reading reading) {
+std::vector<Reader::Taken> Directory::take_in(const std::vector<partners::Subject>& subjects,
+                                              partners::Reading reading) {
   for (const partners::Fault& fault : reading.faults) log_warn("policies: {}; it is left out", to_text(fault));
   const Instant now = clock_.now();
   const WallTime wall = clock_.wall();
-  std::vector<KnownPtr> known;
+  std::vector<Reader::Taken> all;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     partners::Record& record = reading.records[i];
-    known.push_back(cache_.put(subjects[i], record, reading.revision, now));
-    if (known.back() == nullptr) {
-      known.back() = std::make_shared<const Known>(Known{.record = std::move(record), .compiled_for = 0, .rows = {}});
+    Reader::Taken& taken = all.emplace_back(Reader::Taken{cache_.put(subjects[i], record, reading.revision, now)});
+    taken.outdated = taken.known == nullptr;
+    if (taken.outdated) {
+      taken.known = std::make_shared<const Known>(Known{.record = std::move(record), .compiled_for = 0, .rows = {}});
     } else if (shared_) {
       shared_->put(subjects[i], {std::move(record), reading.revision, wall});
     }
   }
-  return known;
+  return all;
 }
 
 // What changed before is not known, so nobody else's word is taken for what is older; and what is newer here is of

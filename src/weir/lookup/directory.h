@@ -72,7 +72,7 @@ class Directory {
   void look_up(const partners::Subject& subject);
   KnownPtr take_shared(const partners::Subject& subject, Said said);
   void land(const partners::Subject& subject, const KnownPtr& known);
-  std::vector<KnownPtr> take_in(const std::vector<partners::Subject>& subjects, partners::Reading reading);
+  std::vector<Reader::Taken> take_in(const std::vector<partners::Subject>& subjects, partners::Reading reading);
   void begin_at(std::int64_t newest);
   void take_changes(std::span<const partners::Change> changes);
   const Clock& clock_;

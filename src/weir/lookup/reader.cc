@@ -35,22 +35,38 @@ void Reader::want(const partners::Subject& subject, Done done) {
 // Takes `done` if it is going to be looked up.
 bool Reader::enter(const partners::Subject& subject, Done& done) {
   const std::lock_guard lock(mutex_);
-  Queue& queue = subject.kind == partners::Subject::Kind::kKey ? keys_ : others_;
+  Queue& queue = queue_of(subject);
   if (stopping_ || queue.size() >= kMostWanted) return false;
   if (!up_ && (probing_ || clock_.now() < rests_until_)) return false;
   probing_ = !up_;
-  queue.push_back({subject, std::move(done)});
+  queue.push_back({subject, std::move(done), /*again=*/false});
   return true;
 }
 
 void Reader::run() {
   std::unique_ptr<partners::Source> source;
   for (;;) {
-    const std::vector<Wanted> wanted = take();
+    std::vector<Wanted> wanted = take();
     if (wanted.empty()) return;
     if (source == nullptr) source = owner_.open();
-    std::vector<KnownPtr> known = read(*source, wanted);
-    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i].done(std::move(known[i]));
+    const std::vector<Taken> taken = read(*source, wanted);
+    tell(wanted, taken);
+  }
+}
+
+Reader::Queue& Reader::queue_of(const partners::Subject& subject) {
+  return subject.kind == partners::Subject::Kind::kKey ? keys_ : others_;
+}
+
+void Reader::tell(std::vector<Wanted>& wanted, const std::vector<Taken>& taken) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!taken[i].outdated || std::exchange(wanted[i].again, true)) {
+      wanted[i].done(taken[i].known);
+    } else {
+      const std::lock_guard lock(mutex_);
+      Queue& queue = queue_of(wanted[i].subject);
+      queue.push_back(std::move(wanted[i]));
+    }
   }
 }
 
@@ -71,13 +87,13 @@ void Reader::move_some(Queue& from, std::vector<Wanted>& to) {
   from.erase(from.begin(), end);
 }
 
-std::vector<KnownPtr> Reader::read(partners::Source& source, const std::vector<Wanted>& wanted) {
+std::vector<Reader::Taken> Reader::read(partners::Source& source, const std::vector<Wanted>& wanted) {
   std::vector<partners::Subject> subjects;
   for (const Wanted& one : wanted) subjects.push_back(one.subject);
   queries_.fetch_add(1, std::memory_order_relaxed);
   auto reading = source.read(subjects);
   note(reading ? Result<void>() : std::unexpected(reading.error()));
-  if (!reading) return std::vector<KnownPtr>(wanted.size());
+  if (!reading) return std::vector<Taken>(wanted.size());
   return owner_.read(subjects, *std::move(reading));
 }
 

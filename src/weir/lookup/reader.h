@@ -28,15 +28,20 @@ class Reader {
   static constexpr std::size_t kMostWanted = 8192;  // of keys, and of all others
   static constexpr nanoseconds kRestAfterFailure = std::chrono::milliseconds(500);
 
+  struct Taken {
+    KnownPtr known;
+    bool outdated = false;  // it has changed since it was read
+  };
   struct Owner {
     // A thread's own connection.
     std::function<std::unique_ptr<partners::Source>()> open;
     // What was read; called by the thread that read it. Returns what is known of each of them.
-    std::function<std::vector<KnownPtr>(const std::vector<partners::Subject>&, partners::Reading)> read;
+    std::function<std::vector<Taken>(const std::vector<partners::Subject>&, partners::Reading)> read;
     // Whether the database answers, when that changes.
     std::function<void(bool up, const std::string& why)> changed;
   };
-  // Called once, on any thread, with what Owner::read has returned: null when it could not be read.
+  // Called once, on any thread, with what Owner::read has returned: null when it could not be read. What is outdated
+  // is read once more before: whoever wants something has wanted it, maybe, after it changed.
   using Done = std::function<void(KnownPtr known)>;
 
   Reader(const Clock& clock, std::size_t threads, Owner owner);
@@ -55,6 +60,7 @@ class Reader {
   struct Wanted {
     partners::Subject subject;
     Done done;
+    bool again = false;
   };
 
   using Queue = std::deque<Wanted>;
@@ -63,7 +69,9 @@ class Reader {
   bool enter(const partners::Subject& subject, Done& done);
   std::vector<Wanted> take();
   static void move_some(Queue& from, std::vector<Wanted>& to);
-  std::vector<KnownPtr> read(partners::Source& source, const std::vector<Wanted>& wanted);
+  Queue& queue_of(const partners::Subject& subject);
+  std::vector<Taken> read(partners::Source& source, const std::vector<Wanted>& wanted);
+  void tell(std::vector<Wanted>& wanted, const std::vector<Taken>& taken);
   void note(const Result<void>& outcome);
   const Clock& clock_;
   const Owner owner_;

@@ -23,7 +23,7 @@ struct alignas(64) Slot {
   Instant due{};
   Instant expires{};
   std::uint32_t entry = kFree;  // where the rest stands that is known of it
-  bool asked_for = true;
+  bool asked_for = false;       // since the hand came by
 
   bool is_free() const { return entry == kFree; }
 };

@@ -115,6 +115,7 @@ Type<std::optional<HeaderBypass>> header_and_value() {
   type.schema = {
       {"type", "object"}, {"minProperties", 1}, {"maxProperties", 1}, {"additionalProperties", value.schema}};
   type.read = [name, value](Reader& reader, const Node& node, std::optional<HeaderBypass>& out) {
+    for (const Node::Entry& entry : node.entries) reader.report.hide(entry.value->place.line, entry.value->text);
     if (node.kind != Node::Kind::kMap || node.entries.size() != 1) {
       return report_mismatch(reader, node, "one header field and its value, for example {X-User-Role: ADMIN}");
     }
@@ -184,7 +185,7 @@ Type<std::vector<Caller>> callers_section() {
 
 Type<std::vector<ApiKey>> keys_section() {
   Object<ApiKey> key("a key");
-  key.key("key", &ApiKey::key, as<Secret>(text("a key", "^[\\x21-\\x7E]{1,256}$", parse_clear_key)),
+  key.key("key", &ApiKey::key, as<Secret>(secret(text("a key", "^[\\x21-\\x7E]{1,256}$", parse_clear_key))),
           "The key in clear text.")
       .key("key_sha256", &ApiKey::key, as<Secret>(sha256()),
            "The SHA-256 of the key, so that the file holds no secret.")
