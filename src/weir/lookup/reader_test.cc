@@ -43,7 +43,7 @@ class ReaderTest : public ::testing::Test {
     return std::get<partners::PartnerRecord>(answer->record).partner.name;
   }
 
-  SystemClock clock_;
+  ManualClock clock_;
   testing::SharedSource source_;
   std::atomic<int> outdated_{0};
 };
