@@ -18,20 +18,13 @@ namespace {
 
 using Operation = Operations::Operation;
 
-std::string_view take_until(std::string_view& text, char end) {
-  const std::size_t at = std::min(text.find(end), text.size());
-  const std::string_view taken = text.substr(0, at);
-  text.remove_prefix(std::min(at + 1, text.size()));
-  return taken;
-}
-
 // The names in the path; absent: it is another path, or cannot be decoded.
 std::optional<std::vector<std::string>> match(std::string_view pattern, std::string_view path) {
   std::vector<std::string> names;
   if (std::ranges::count(pattern, '/') != std::ranges::count(path, '/')) return std::nullopt;
   while (!pattern.empty()) {
-    const std::string_view wanted = take_until(pattern, '/');
-    auto segment = decode(take_until(path, '/'));
+    const std::string_view wanted = identity::take_until('/', pattern);
+    auto segment = decode(identity::take_until('/', path));
     if (!segment) return std::nullopt;
     if (wanted.starts_with('{')) {
       if (segment->empty()) return std::nullopt;
@@ -47,9 +40,9 @@ std::optional<std::vector<std::string>> match(std::string_view pattern, std::str
 std::optional<server::Answer> read_query(std::string_view query, const Operation& operation, Question& question) {
   if (!query.empty()) query.remove_prefix(1);
   while (!query.empty()) {
-    std::string_view pair = take_until(query, '&');
+    std::string_view pair = identity::take_until('&', query);
     if (pair.empty()) continue;
-    const auto name = decode(take_until(pair, '='));
+    const auto name = decode(identity::take_until('=', pair));
     std::string text(pair);
     std::ranges::replace(text, '+', ' ');  // as forms write it
     const auto value = decode(text);

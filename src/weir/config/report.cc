@@ -123,8 +123,7 @@ void Report::add(Severity severity, const Place& place, std::string_view message
   if (place.line > 0) {
     diagnostic.column = source_.column_in_characters(place);
     if (std::cmp_less_equal(place.column, kLongestLine)) {
-      diagnostic.source_line = cut(without_passwords(cut(source_.line(place.line), kLongestLine + kLongestSecret)),
-                                   kLongestLine + kLongestSecret);
+      diagnostic.source_line = without_passwords(cut(source_.line(place.line), kLongestLine + kLongestSecret));
     }
   }
   diagnostics_.push_back(std::move(diagnostic));

@@ -210,6 +210,7 @@ Result<std::string> GatewayCounters::ask(const std::string& account, limit::Cost
 Result<std::vector<std::vector<Foreseen>>> GatewayCounters::look(std::span<const AccountQuestion> questions,
                                                                  limit::Ticks wall) {
   if (!admin_) return failure("the gateway has no admin listener that could be asked");
+  estimated_.clear();
   std::vector<std::vector<Foreseen>> all;
   for (const AccountQuestion& question : questions) {
     auto& told = all.emplace_back();

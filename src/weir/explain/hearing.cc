@@ -24,6 +24,11 @@ config::Config alone(const config::Config& config) {
 
 const config::JwtCaller* token_of(const config::Caller& caller) { return std::get_if<config::JwtCaller>(&caller); }
 
+// A token is asked for once, for all callers that read it from the same field.
+bool share_token(const config::Caller& one, const config::Caller& other) {
+  return token_of(one) != nullptr && token_of(other) != nullptr && http::same_name(header_of(one), header_of(other));
+}
+
 }  // namespace
 
 bool is_of_request(const PerAttribute& attribute) {
@@ -86,13 +91,12 @@ Answer Hearing::ask(const config::Config& one) const {
   return answer;
 }
 
-// Those that share its field: a token is asked for once, and is one of theirs.
+// Those with which it is asked.
 std::vector<config::Caller> Hearing::group_of(const config::Caller& caller) const {
-  std::vector<config::Caller> group{caller};
-  if (token_of(caller) == nullptr) return group;
-  group.clear();
+  if (token_of(caller) == nullptr) return {caller};
+  std::vector<config::Caller> group;
   for (const config::Caller& other : config_.callers) {
-    if (token_of(other) != nullptr && http::same_name(header_of(other), header_of(caller))) group.push_back(other);
+    if (share_token(caller, other)) group.push_back(other);
   }
   return group;
 }
@@ -112,10 +116,8 @@ Testimony Hearing::hear(const config::Caller& caller) const {
 
 // In the order of the callers, the one with which this one is asked.
 std::size_t Hearing::place_of(std::size_t index) const {
-  const config::Caller& caller = *callers_[index].caller;
-  for (std::size_t i = 0; i < index && token_of(caller) != nullptr; ++i) {
-    const config::Caller& other = *callers_[i].caller;
-    if (token_of(other) != nullptr && http::same_name(header_of(other), header_of(caller))) return i;
+  for (std::size_t i = 0; i < index; ++i) {
+    if (share_token(*callers_[i].caller, *callers_[index].caller)) return i;
   }
   return index;
 }

@@ -67,13 +67,11 @@ void Secrets::add(std::string_view value) {
 // The values of `name=value`, as they stand there and as limits count by them.
 void Secrets::add_pairs(std::string_view text, char separator) {
   while (!text.empty()) {
-    const std::string_view pair = identity::trimmed(text.substr(0, text.find(separator)));
-    text.remove_prefix(std::min(text.find(separator), text.size() - 1) + 1);
-    const std::size_t equals = pair.find('=');
-    if (equals == std::string_view::npos) continue;
-    add(pair.substr(equals + 1));
-    std::string room(pair.size(), '\0');
-    add(identity::find_query(fmt::format("v={}", pair.substr(equals + 1)), "v", room).value);
+    std::string_view value = identity::take_until(separator, text);
+    identity::take_until('=', value);
+    std::string room;
+    add(identity::trimmed(value));
+    add(identity::decoded(value, room));
   }
 }
 

@@ -22,9 +22,9 @@ TEST(SecretsTest, CredentialsOfTheConfigurationAndOfHttpAreSome) {
   config.bypass = {config::HeaderBypass{"X-Role", "ADMIN"}};
   const ParsedRequest request("GET /?q=q%201&r=r1",
                               {"x-api-key: k1", "X-Token: Bearer t1", "x-role: ADMIN", "X-User: u1",
-                               "Authorization: Basic b1", "Proxy-Authorization: p1", "Cookie: c=c1; d=d1"});
+                               "Authorization: Basic b1", "Proxy-Authorization: p1", "Cookie: c=c1; d=d1; e = e 1 "});
   const Secrets secrets(config, request.head());
-  for (const char* value : {"k1", "Bearer t1", "t1", "ADMIN", "b1", "p1", "c1", "d1", "q%201", "q 1", "r1"}) {
+  for (const char* value : {"k1", "Bearer t1", "t1", "ADMIN", "b1", "p1", "c1", "d1", "e 1", "q%201", "q 1", "r1"}) {
     EXPECT_EQ(secrets.shown(value), kHidden) << value;
   }
   EXPECT_EQ(secrets.shown("u1"), "u1");

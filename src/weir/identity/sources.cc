@@ -28,21 +28,20 @@ bool decodes_to(std::string_view text, std::string_view name) {
   return text.empty() && name.empty();
 }
 
-std::string_view decoded(std::string_view text, std::string& room) {
-  if (text.find_first_of("%+") == std::string_view::npos) return text;
-  const std::size_t start = room.size();
-  while (!text.empty()) room += take_decoded(text);
-  return std::string_view(room).substr(start);
-}
+}  // namespace
 
-// Takes the text before the next separator off the front, and the separator.
 std::string_view take_until(char separator, std::string_view& text) {
   const std::string_view taken = text.substr(0, text.find(separator));
   text.remove_prefix(taken.size() < text.size() ? taken.size() + 1 : taken.size());
   return taken;
 }
 
-}  // namespace
+std::string_view decoded(std::string_view text, std::string& room) {
+  if (text.find_first_of("%+") == std::string_view::npos) return text;
+  const std::size_t start = room.size();
+  while (!text.empty()) room += take_decoded(text);
+  return std::string_view(room).substr(start);
+}
 
 bool FieldName::matches(const http::RequestHead& request, const http::Field& field) const {
   if (id != http::FieldId::kOther) return field.id == id;

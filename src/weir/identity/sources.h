@@ -36,6 +36,12 @@ Single find_query(std::string_view query, std::string_view name, std::string& ro
 // The first cookie with exactly this name (RFC 6265 section 5.4), over all Cookie fields; never `twice`.
 Single find_cookie(const http::RequestHead& request, std::string_view name);
 
+// Takes the text before the next separator off the front, and the separator.
+std::string_view take_until(char separator, std::string_view& text);
+
+// One value of a query, decoded as find_query does it; `room` likewise.
+std::string_view decoded(std::string_view text, std::string& room);
+
 // Without spaces and tabs around it.
 std::string_view trimmed(std::string_view text);
 

@@ -155,7 +155,7 @@ void Cache::set(Shard& shard, const Place& place, partners::Record record) {
   shard.weight -= entry.weight;
   entry.weight = weight_of(record);
   shard.weight += entry.weight;
-  slot.known = std::make_shared<const Known>(Known{.record = std::move(record), .compiled_for = 0, .rows = {}});
+  slot.known = known_of(std::move(record));
   slot.asked_for = !slot.known->absent();  // guesses push each other out first
   changes_.fetch_add(1, std::memory_order_relaxed);
 }

@@ -103,7 +103,7 @@ std::vector<Reader::Taken> Directory::take_in(const std::vector<partners::Subjec
     Reader::Taken& taken = all.emplace_back(Reader::Taken{cache_.put(subjects[i], record, reading.revision, now)});
     taken.outdated = taken.known == nullptr;
     if (taken.outdated) {
-      taken.known = std::make_shared<const Known>(Known{.record = std::move(record), .compiled_for = 0, .rows = {}});
+      taken.known = known_of(std::move(record));
     } else if (shared_) {
       shared_->put(subjects[i], {std::move(record), reading.revision, wall});
     }

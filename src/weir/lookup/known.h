@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "weir/base/clock.h"
 #include "weir/partners/records.h"
@@ -23,6 +24,11 @@ struct Known {
 };
 
 using KnownPtr = std::shared_ptr<const Known>;
+
+// As it was read: its rows are not compiled yet.
+inline KnownPtr known_of(partners::Record record) {
+  return std::make_shared<const Known>(Known{.record = std::move(record), .compiled_for = 0, .rows = {}});
+}
 
 // How long what is known is believed.
 struct Lifetimes {

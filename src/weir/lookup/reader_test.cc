@@ -15,10 +15,6 @@ namespace {
 using testing::partner;
 using testing::record;
 
-KnownPtr known(std::string name) {
-  return std::make_shared<const Known>(Known{.record = record(std::move(name)), .compiled_for = 0, .rows = {}});
-}
-
 // A reader whose owner finds so many readings outdated.
 class ReaderTest : public ::testing::Test {
  protected:
@@ -35,7 +31,7 @@ class ReaderTest : public ::testing::Test {
   std::vector<Reader::Taken> take(const std::vector<partners::Subject>& subjects) {
     std::vector<Reader::Taken> all;
     for (std::size_t i = 0; i < subjects.size(); ++i) {
-      all.push_back({.known = known(std::to_string(source_.reads())), .outdated = outdated_-- > 0});
+      all.push_back({.known = known_of(record(std::to_string(source_.reads()))), .outdated = outdated_-- > 0});
     }
     return all;
   }
